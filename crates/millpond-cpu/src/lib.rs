@@ -1,0 +1,1 @@
+//! Host backend of millpond: executor, threads, memory.

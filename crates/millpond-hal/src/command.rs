@@ -1,0 +1,214 @@
+//! What a queue can be asked to do, as data.
+
+use std::fmt;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::error::Failure;
+use crate::gate::Gate;
+use crate::kernel::HostKernel;
+use crate::point::Point;
+
+/// An address in the unified address space of host and devices.
+///
+/// Plain data: holding one gives no right to touch the memory. Code that dereferences it argues
+/// why it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address(usize);
+
+impl Address {
+    /// The address of a pointer, whose provenance is exposed.
+    #[must_use]
+    pub fn of<T: ?Sized>(pointer: *const T) -> Self {
+        Self(pointer.cast::<u8>().expose_provenance())
+    }
+
+    /// An address given as a number, for instance by a driver.
+    #[must_use]
+    pub const fn new(number: usize) -> Self {
+        Self(number)
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> usize {
+        self.0
+    }
+
+    /// A pointer to the address, with the provenance that was exposed when the memory was had.
+    #[must_use]
+    pub fn as_ptr<T>(self) -> *mut T {
+        std::ptr::with_exposed_provenance_mut(self.0)
+    }
+
+    /// The address `bytes` further on.
+    #[must_use]
+    pub const fn offset(self, bytes: usize) -> Self {
+        Self(self.0.wrapping_add(bytes))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// A value of 1, 2, 4, 8 or 16 bytes that a fill repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    bytes: [u8; 16],
+    len: u8,
+}
+
+impl Pattern {
+    /// A pattern of these bytes; `None` unless their number is a power of two up to 16.
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Option<Self> {
+        if !bytes.len().is_power_of_two() || bytes.len() > 16 {
+            return None;
+        }
+        let mut pattern = Self {
+            bytes: [0; 16],
+            len: bytes.len() as u8,
+        };
+        pattern.bytes[..bytes.len()].copy_from_slice(bytes);
+        Some(pattern)
+    }
+
+    /// The bytes that are repeated.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// A hint about the use of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Advice {
+    /// Mostly read.
+    ReadMostly,
+    /// Will be needed soon.
+    WillNeed,
+    /// Content may be discarded.
+    DontNeed,
+}
+
+/// A closure that runs on a thread of the backend when the queue reaches it.
+pub type HostTask = Box<dyn FnOnce() -> Result<(), String> + Send>;
+
+/// What a queue executes.
+#[non_exhaustive]
+pub enum Command {
+    /// Copies `bytes` bytes; the ranges don't overlap.
+    Copy {
+        /// Where from.
+        src: Address,
+        /// Where to.
+        dst: Address,
+        /// How many.
+        bytes: usize,
+    },
+    /// Repeats a pattern over `bytes` bytes, a multiple of the pattern's length.
+    Fill {
+        /// Where to.
+        dst: Address,
+        /// What.
+        pattern: Pattern,
+        /// How many bytes in all.
+        bytes: usize,
+    },
+    /// Runs a host kernel over its whole extent.
+    Launch {
+        /// The kernel.
+        kernel: Arc<dyn HostKernel>,
+        /// One address for each operand.
+        bases: SmallVec<[Address; 4]>,
+    },
+    /// Runs a closure.
+    Task {
+        /// What messages call it.
+        name: Arc<str>,
+        /// The closure; its error is the command's failure.
+        task: HostTask,
+    },
+    /// Completes when the gate opens, with the gate's outcome.
+    Gate(Gate),
+    /// Hints that a range will be used on the device.
+    Prefetch {
+        /// The first byte.
+        address: Address,
+        /// How many.
+        bytes: usize,
+    },
+    /// Hints how a range is used.
+    Advise {
+        /// The first byte.
+        address: Address,
+        /// How many.
+        bytes: usize,
+        /// The hint.
+        advice: Advice,
+    },
+    /// Waits for everything before it on the queue, holds back everything after it.
+    Barrier,
+}
+
+impl Command {
+    /// A failure of this command.
+    #[must_use]
+    pub fn fail(
+        &self,
+        kind: crate::FailureKind,
+        reason: impl Into<String>,
+        origin: Option<Arc<str>>,
+    ) -> Failure {
+        Failure::with_origin(kind, self.to_string(), reason, origin)
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Copy { bytes, .. } => write!(f, "copy of {bytes} bytes"),
+            Self::Fill { bytes, .. } => write!(f, "fill of {bytes} bytes"),
+            Self::Launch { kernel, .. } => kernel.describe(f),
+            Self::Task { name, .. } => write!(f, "host task {name}"),
+            Self::Gate(_) => f.write_str("gate"),
+            Self::Prefetch { bytes, .. } => write!(f, "prefetch of {bytes} bytes"),
+            Self::Advise { bytes, advice, .. } => write!(f, "advice {advice:?} on {bytes} bytes"),
+            Self::Barrier => f.write_str("barrier"),
+        }
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A command on its way to a queue, with what it must follow.
+#[derive(Debug)]
+pub struct Submission<'a> {
+    /// The command.
+    pub command: Command,
+    /// Points of queues of the same driver that it starts after, and whose failures it shares.
+    pub after: &'a [Point],
+    /// The source line it comes from, where lines are traced.
+    pub origin: Option<Arc<str>>,
+}
+
+impl Submission<'_> {
+    /// A command that follows nothing but its queue.
+    #[must_use]
+    pub const fn new(command: Command) -> Self {
+        Self {
+            command,
+            after: &[],
+            origin: None,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! A processor with its memory.
+
+use std::alloc::Layout;
+use std::sync::Arc;
+
+use millpond_types::MemoryKind;
+
+use crate::command::Address;
+use crate::error::DeviceError;
+use crate::info::DeviceInfo;
+use crate::queue::{Queue, QueueOptions};
+
+/// Memory as the driver gives it. Whoever holds it must give it back to the same device, once.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RawAllocation {
+    /// The first byte, aligned as asked.
+    pub address: Address,
+    /// What was asked for, rounded up as the driver does.
+    pub layout: Layout,
+    /// The kind asked for.
+    pub kind: MemoryKind,
+    /// Whether the driver has filled it with zeros.
+    pub zeroed: bool,
+}
+
+/// How to split a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Partition {
+    /// Parts of this many cores each; what is left over is unused.
+    Equally(usize),
+    /// One part for each number of cores.
+    ByCounts(Vec<usize>),
+}
+
+/// A processor with its memory.
+pub trait Device: Send + Sync {
+    /// What it is and can do.
+    fn info(&self) -> &DeviceInfo;
+
+    /// Takes memory from the driver. Slow: pools stand between this and users.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`] with what the system said.
+    fn allocate(&self, kind: MemoryKind, layout: Layout) -> Result<RawAllocation, DeviceError>;
+
+    /// Gives memory back.
+    ///
+    /// # Safety
+    /// The memory came from this device, was not given back yet, and no submitted command or
+    /// reference uses it any more.
+    unsafe fn release(&self, allocation: RawAllocation);
+
+    /// Makes a queue.
+    ///
+    /// # Errors
+    /// Options that the device doesn't offer; a lost device.
+    fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError>;
+
+    /// Splits the device into devices with cores of their own, which share its memory.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where it can't be split; [`DeviceError::Invalid`] for counts
+    /// that don't fit.
+    fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError>;
+
+    /// Stops the device's threads once all submitted work is done; later calls answer
+    /// [`DeviceError::Lost`]. Calling it again does nothing.
+    fn shutdown(&self);
+}

@@ -1,0 +1,132 @@
+//! What can go wrong at the driver interface, now ([`DeviceError`]) or later ([`Failure`]).
+
+use std::fmt;
+use std::sync::Arc;
+
+use millpond_types::MemoryKind;
+
+/// A call on the driver interface that failed at once; nothing was changed by it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The device could not give the memory.
+    #[error("out of {kind} memory on {device}: {bytes} bytes asked for ({reason})")]
+    OutOfMemory {
+        /// The device's name.
+        device: String,
+        /// The kind asked for.
+        kind: MemoryKind,
+        /// The bytes asked for.
+        bytes: usize,
+        /// What the system said.
+        reason: String,
+    },
+    /// The device or queue doesn't offer this.
+    #[error("{what} is not supported by {device}")]
+    Unsupported {
+        /// The device's name.
+        device: String,
+        /// What was asked for.
+        what: String,
+    },
+    /// An argument breaks the contract of the call.
+    #[error("invalid argument to {call}: {reason}")]
+    Invalid {
+        /// The call.
+        call: &'static str,
+        /// What is wrong, with the values.
+        reason: String,
+    },
+    /// The device is gone, or was shut down; every later call says so too.
+    #[error("{device} is lost: {reason}")]
+    Lost {
+        /// The device's name.
+        device: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why a command failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The command itself reported an error.
+    Command,
+    /// The command panicked.
+    Panic,
+    /// The device was lost or shut down before the command ran.
+    Lost,
+    /// A fault layer made it fail.
+    Injected,
+}
+
+/// A command that failed after it was submitted.
+///
+/// Cheap to clone: every command that depends on the failed one carries the same failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure(Arc<Inner>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Inner {
+    kind: FailureKind,
+    command: String,
+    reason: String,
+    origin: Option<Arc<str>>,
+}
+
+impl Failure {
+    /// A failure of the command described by `command`, for `reason`.
+    #[must_use]
+    pub fn new(kind: FailureKind, command: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::with_origin(kind, command, reason, None)
+    }
+
+    /// The same, with the source line that submitted the command.
+    #[must_use]
+    pub fn with_origin(
+        kind: FailureKind,
+        command: impl Into<String>,
+        reason: impl Into<String>,
+        origin: Option<Arc<str>>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            command: command.into(),
+            reason: reason.into(),
+            origin,
+        }))
+    }
+
+    /// Why it failed, as a kind.
+    pub fn kind(&self) -> FailureKind {
+        self.0.kind
+    }
+
+    /// The command with its shapes and dtypes.
+    pub fn command(&self) -> &str {
+        &self.0.command
+    }
+
+    /// What it reported.
+    pub fn reason(&self) -> &str {
+        &self.0.reason
+    }
+
+    /// The source line that submitted it, where lines are traced.
+    pub fn origin(&self) -> Option<&str> {
+        self.0.origin.as_deref()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.0.command, self.0.reason)?;
+        match &self.0.origin {
+            Some(origin) => write!(f, " (submitted at {origin})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,76 @@
+//! What a device is and can do; asked once, then plain data.
+
+use millpond_types::DType;
+
+/// The class of a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceClass {
+    /// A general-purpose processor.
+    Cpu,
+    /// A graphics processor.
+    Gpu,
+    /// Neither, for instance the null device.
+    Other,
+}
+
+/// One level of a processor's data cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cache {
+    /// 1 for the nearest.
+    pub level: u8,
+    /// Bytes of one instance.
+    pub bytes: usize,
+    /// How many cores of the device share one instance.
+    pub shared_by: usize,
+}
+
+/// Facts about a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// The driver's short name, for instance `cpu`.
+    pub backend: &'static str,
+    /// The device's number among those of its driver.
+    pub index: usize,
+    /// The maker's name for it.
+    pub name: String,
+    /// The maker.
+    pub vendor: String,
+    /// The driver's version.
+    pub driver_version: String,
+    /// The class of processor.
+    pub class: DeviceClass,
+    /// Cores or multiprocessors it may use.
+    pub cores: usize,
+    /// Worker threads, for host devices.
+    pub threads: usize,
+    /// Vector instructions in use, for instance `avx2`.
+    pub simd: &'static str,
+    /// Data caches, nearest first.
+    pub caches: Vec<Cache>,
+    /// Bytes of memory it has in all.
+    pub memory: usize,
+    /// Largest single allocation, in bytes.
+    pub max_allocation: usize,
+    /// Alignment of every allocation, in bytes.
+    pub alignment: usize,
+    /// Whether host threads may run its kernels on its memory, whatever the kind.
+    pub host_executed: bool,
+    /// Whether `float64` arithmetic is offered.
+    pub float64: bool,
+    /// Whether `float16` storage is offered.
+    pub float16: bool,
+}
+
+impl DeviceInfo {
+    /// Whether the device computes with a dtype.
+    #[must_use]
+    pub fn supports(&self, dtype: DType) -> bool {
+        match dtype {
+            DType::Float64 | DType::Complex128 => self.float64,
+            DType::Float16 => self.float16,
+            DType::Bfloat16 => false,
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Code that a device which shares the host's memory and instructions can run.
+//!
+//! A kernel is a body over the index range `0..extent`, split in any way among threads. It knows
+//! layouts and dtypes but no addresses: these come with each run, so a kernel is plain data that
+//! can be checked, described and kept.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::command::Address;
+
+/// What a command does with an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Only reads it.
+    Read,
+    /// Overwrites every byte of the footprint, reads none.
+    Write,
+    /// Reads and writes.
+    Update,
+}
+
+impl Access {
+    /// Whether the operand is changed.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        !matches!(self, Self::Read)
+    }
+
+    /// Whether the operand's former content matters.
+    #[must_use]
+    pub const fn reads(self) -> bool {
+        !matches!(self, Self::Write)
+    }
+}
+
+/// The bytes of one operand that a kernel may touch, relative to the operand's base address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// First byte and one past the last.
+    pub bytes: Range<usize>,
+    /// What it does there.
+    pub access: Access,
+}
+
+/// An error that a kernel found while running.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct KernelError(pub String);
+
+/// A body over an index range.
+///
+/// # Safety
+/// `run` and `finish` touch no memory but the kernel's own and, of operand `i`, the bytes
+/// `bases[i] + footprint(i).bytes`, in the way that the access says. `run` on disjoint ranges of
+/// one execution may happen on several threads at once.
+pub unsafe trait HostKernel: Send + Sync {
+    /// How many operands (base addresses) it takes.
+    fn operands(&self) -> usize;
+
+    /// What it touches of an operand.
+    fn footprint(&self, operand: usize) -> Footprint;
+
+    /// The number of pieces of work, each of about the same cost.
+    fn extent(&self) -> usize;
+
+    /// The smallest number of pieces worth handing to another thread.
+    fn grain(&self) -> usize;
+
+    /// Does the pieces of the range.
+    ///
+    /// # Errors
+    /// What the body found, for instance an index out of range.
+    ///
+    /// # Safety
+    /// `bases` holds one address for each operand, whose footprint is allocated, initialised where
+    /// it is read, and touched by nobody else in a conflicting way until this returns. The range
+    /// lies within `0..extent()` and is disjoint from those of other calls of this execution.
+    unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError>;
+
+    /// Called once, after every piece was run; combines partial results.
+    ///
+    /// # Errors
+    /// As for `run`.
+    ///
+    /// # Safety
+    /// As for `run`; no call of `run` of this execution is going on.
+    unsafe fn finish(&self, bases: &[Address]) -> Result<(), KernelError> {
+        let _ = bases;
+        Ok(())
+    }
+
+    /// Writes the operation with its shapes and dtypes, for messages and traces.
+    ///
+    /// # Errors
+    /// Those of the formatter.
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}

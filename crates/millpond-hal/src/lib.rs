@@ -1,0 +1,79 @@
+//! # What this is
+//! The narrow waist between millpond's runtime and the processors it runs on: a handful of
+//! object-safe traits, and commands as plain data.
+//!
+//! # Model
+//! A [`Driver`] finds [`Device`]s. A device hands out raw memory and makes [`Queue`]s. A queue
+//! takes [`Command`]s and answers with [`Point`]s, places in its history: a queue's id and a
+//! sequence number. Points are plain data: nothing owns them, ids are never reused.
+//!
+//! # Guarantees
+//! What callers owe:
+//! * A1. Memory named by a command stays allocated until the command's point is reached.
+//! * A2. Memory named by a command belongs to the device of the queue, or is host memory which
+//!   that device can reach.
+//! * A3. Whatever must happen before a command is either earlier on the same in-order queue or
+//!   among its `after` points. `after` names only points of queues of the same driver; the runtime
+//!   bridges drivers with [`Gate`]s.
+//! * A4. Calls to [`Queue::submit`] on one queue are serialised by the caller.
+//!
+//! What backends owe:
+//! * B1. Sequence numbers of a queue count from 1 without gaps, in the order of `submit` calls.
+//! * B2. Commands of an in-order queue take effect in sequence order. Commands of an out-of-order
+//!   queue start when their `after` points are reached; a [`Command::Barrier`] waits for every
+//!   earlier command of its queue and holds every later one back.
+//! * B3. A command one of whose `after` points failed is not run: it fails with the same
+//!   [`Failure`]. Order alone, on an in-order queue, passes no failure on.
+//! * B4. [`Progress::completed`] is the longest finished prefix, published with release order
+//!   after the effects of its commands; a failed command counts as finished.
+//! * B5. `submit` never waits for a command and never runs one on the calling thread. No backend
+//!   runs foreign code while it holds a lock.
+//! * B6. Dropping the last handle of a queue lets submitted commands finish.
+//!
+//! Deliberately not done here: pools, order across queues, retries, limits. A layer in
+//! [`layers`] wraps a driver to check (`validate`), record (`trace`) or break (`fault`) it.
+//!
+//! # Example
+//! ```
+//! use millpond_hal::{Driver, null::NullDriver};
+//! let devices = NullDriver::default().devices().unwrap();
+//! assert_eq!(devices[0].info().backend, "null");
+//! ```
+//!
+//! # Where to look
+//! [`queue`] for the life of a command, [`command`] for what can be asked, [`kernel`] for code
+//! that a host device runs.
+
+pub mod command;
+#[allow(
+    unsafe_code,
+    reason = "declares unsafe contracts of the interface, has no unsafe block"
+)]
+pub mod device;
+pub mod driver;
+pub mod error;
+pub mod gate;
+pub mod info;
+#[allow(
+    unsafe_code,
+    reason = "declares unsafe contracts of the interface, has no unsafe block"
+)]
+pub mod kernel;
+pub mod layers;
+pub mod null;
+pub mod point;
+#[allow(
+    unsafe_code,
+    reason = "declares unsafe contracts of the interface, has no unsafe block"
+)]
+pub mod queue;
+
+pub use command::{Address, Advice, Command, HostTask, Pattern, Submission};
+pub use device::{Device, Partition, RawAllocation};
+pub use driver::Driver;
+pub use error::{DeviceError, Failure, FailureKind};
+pub use gate::Gate;
+pub use info::{Cache, DeviceClass, DeviceInfo};
+pub use kernel::{Access, Footprint, HostKernel, KernelError};
+pub use point::{Point, Progress, QueueId};
+pub use queue::{Queue, QueueOptions, Times, Wait};

@@ -1,0 +1,1 @@
+//! A driver without a device, for tests of everything above it.

@@ -1,0 +1,72 @@
+//! A line of commands on one device.
+
+use std::time::{Duration, Instant};
+
+use crate::command::Submission;
+use crate::error::{DeviceError, Failure};
+use crate::point::{Point, Progress, QueueId};
+
+/// How a queue is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueOptions {
+    /// Commands may start as soon as their `after` points are reached.
+    pub out_of_order: bool,
+    /// Keep the times of each command for [`Queue::times`].
+    pub profiling: bool,
+}
+
+/// When a command was submitted, started and finished, since a moment fixed for the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Handed to the queue.
+    pub submitted: Duration,
+    /// Began to run.
+    pub started: Duration,
+    /// Finished.
+    pub finished: Duration,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The point is reached.
+    Reached,
+    /// The deadline passed first.
+    TimedOut,
+}
+
+/// A line of commands on one device.
+pub trait Queue: Send + Sync {
+    /// Identity, part of every point.
+    fn id(&self) -> QueueId;
+
+    /// How far it has come.
+    fn progress(&self) -> &Progress;
+
+    /// Appends a command; it starts after what the crate's rules B2 and B3 say.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`]; a command that the backend doesn't offer. Nothing was appended then.
+    ///
+    /// # Safety
+    /// Rules A1 to A4 of the crate, and the safety rules of the kernel in a launch.
+    unsafe fn submit(&self, submission: Submission<'_>) -> Result<Point, DeviceError>;
+
+    /// Whether exactly this command of this queue has finished, well or not. Polls the device.
+    fn reached(&self, sequence: u64) -> bool;
+
+    /// How a finished command ended; `None` while it hasn't. The backend remembers the failures
+    /// of a queue for as long as the queue lives.
+    fn outcome(&self, sequence: u64) -> Option<Result<(), Failure>>;
+
+    /// Waits until the command has finished, well or not, or the deadline passes. A host device
+    /// lets the waiting thread help.
+    fn wait(&self, sequence: u64, deadline: Option<Instant>) -> Wait;
+
+    /// Calls `callback` when the command has finished: at once if it has, else from a thread of
+    /// the backend, which the callback must not block.
+    fn on_reached(&self, sequence: u64, callback: Box<dyn FnOnce() + Send>);
+
+    /// The times of a finished command, where profiling is on and they are still kept.
+    fn times(&self, sequence: u64) -> Option<Times>;
+}

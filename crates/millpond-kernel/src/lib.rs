@@ -1,0 +1,1 @@
+//! Operations of millpond: rows, bodies and the host loops that run them.

@@ -1,0 +1,1 @@
+//! Runtime of millpond: devices, queues, order, events, memory ownership, pools.

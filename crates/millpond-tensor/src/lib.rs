@@ -1,0 +1,1 @@
+//! Arrays of millpond: the Array API over the runtime and the kernels.

@@ -1,0 +1,1 @@
+//! Contract suites, generators and comparisons for the tests of millpond.

@@ -1,0 +1,114 @@
+//! What the environment may set: the only module of millpond that reads it.
+//!
+//! | variable | values | meaning |
+//! | --- | --- | --- |
+//! | `MILLPOND_SIMD` | `baseline`, `avx2`, `avx512` | vector instructions to use, at most |
+//! | `MILLPOND_THREADS` | a number | worker threads of each CPU device |
+//! | `MILLPOND_CPU_DEVICES` | core lists, `;` between devices: `0-1;2,3` | CPU devices over these cores |
+//! | `MILLPOND_VALIDATE` | `1` | check every driver call |
+//! | `MILLPOND_TRACE_LINES` | `1` | keep the source line of each command for messages |
+//! | `MILLPOND_HUGE_PAGES` | `0` | don't ask for huge pages |
+
+use std::env;
+use std::sync::OnceLock;
+
+/// The settings, read once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// `MILLPOND_SIMD`, as written.
+    pub simd: Option<String>,
+    /// `MILLPOND_THREADS`.
+    pub threads: Option<usize>,
+    /// `MILLPOND_CPU_DEVICES`: the cores of each device.
+    pub cpu_devices: Option<Vec<Vec<usize>>>,
+    /// `MILLPOND_VALIDATE`.
+    pub validate: bool,
+    /// `MILLPOND_TRACE_LINES`.
+    pub trace_lines: bool,
+    /// `MILLPOND_HUGE_PAGES`.
+    pub huge_pages: bool,
+    /// What was set but could not be understood, each a message.
+    pub warnings: Vec<String>,
+}
+
+impl Config {
+    /// The environment's settings, read at the first call.
+    pub fn get() -> &'static Self {
+        static CONFIG: OnceLock<Config> = OnceLock::new();
+        CONFIG.get_or_init(|| Self::parse(|name| variable(name)))
+    }
+
+    /// The settings that `lookup` gives; for tests and embedding programs.
+    pub fn parse(lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let mut config = Self {
+            huge_pages: true,
+            ..Self::default()
+        };
+        config.simd = lookup("MILLPOND_SIMD");
+        config.validate = lookup("MILLPOND_VALIDATE").is_some_and(|value| value != "0");
+        config.trace_lines = lookup("MILLPOND_TRACE_LINES").is_some_and(|value| value != "0");
+        config.huge_pages = lookup("MILLPOND_HUGE_PAGES").is_none_or(|value| value != "0");
+        if let Some(text) = lookup("MILLPOND_THREADS") {
+            match text.parse::<usize>() {
+                Ok(threads) if threads > 0 => config.threads = Some(threads),
+                _ => config.warn("MILLPOND_THREADS", &text, "a positive number"),
+            }
+        }
+        if let Some(text) = lookup("MILLPOND_CPU_DEVICES") {
+            match text.split(';').map(parse_cores).collect() {
+                Some(devices) => config.cpu_devices = Some(devices),
+                None => config.warn("MILLPOND_CPU_DEVICES", &text, "core lists such as 0-1;2,3"),
+            }
+        }
+        config
+    }
+
+    fn warn(&mut self, name: &str, value: &str, expected: &str) {
+        self.warnings
+            .push(format!("{name}='{value}' is ignored: expected {expected}"));
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the module that reads the environment"
+)]
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn parse_cores(text: &str) -> Option<Vec<usize>> {
+    let mut cores = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part
+            .trim()
+            .split_once('-')
+            .unwrap_or((part.trim(), part.trim()));
+        let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
+        if last < first || last - first > 4096 {
+            return None;
+        }
+        cores.extend(first..=last);
+    }
+    Some(cores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn core_lists_are_parsed() {
+        let config =
+            Config::parse(|name| (name == "MILLPOND_CPU_DEVICES").then(|| "0-1; 2,5".to_owned()));
+        assert_eq!(config.cpu_devices, Some(vec![vec![0, 1], vec![2, 5]]));
+        assert!(config.warnings.is_empty());
+    }
+
+    #[test]
+    fn nonsense_is_reported() {
+        let config = Config::parse(|name| (name == "MILLPOND_THREADS").then(|| "many".to_owned()));
+        assert_eq!(config.threads, None);
+        assert_eq!(config.warnings.len(), 1);
+    }
+}

@@ -1,0 +1,2 @@
+//! The one tool of the repository.
+fn main() {}
