@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use millpond_types::MemoryKind;
 
@@ -64,16 +65,26 @@ pub enum FailureKind {
 /// A command that failed after it was submitted.
 ///
 /// Cheap to clone: every command that depends on the failed one carries the same failure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Failure(Arc<Inner>);
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Inner {
     kind: FailureKind,
     command: String,
     reason: String,
     origin: Option<Arc<str>>,
+    surfaced: AtomicBool,
 }
+
+impl PartialEq for Failure {
+    /// Whether it is the same failure of the same command, not one that looks alike.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Failure {}
 
 impl Failure {
     /// A failure of the command described by `command`, for `reason`.
@@ -111,6 +122,11 @@ impl Failure {
     /// What it reported.
     pub fn reason(&self) -> &str {
         &self.0.reason
+    }
+
+    /// Notes that a user has been told of it; whether this call was the first to note it.
+    pub fn surface(&self) -> bool {
+        !self.0.surfaced.swap(true, Ordering::Relaxed)
     }
 
     /// The source line that submitted it, where lines are traced.

@@ -59,6 +59,10 @@ pub trait Queue: Send + Sync {
     /// of a queue for as long as the queue lives.
     fn outcome(&self, sequence: u64) -> Option<Result<(), Failure>>;
 
+    /// The failures of the queue in the order in which they happened, but the first `skip`, each
+    /// with the sequence number of the command that failed.
+    fn failures(&self, skip: usize) -> Vec<(u64, Failure)>;
+
     /// Waits until the command has finished, well or not, or the deadline passes. A host device
     /// lets the waiting thread help.
     fn wait(&self, sequence: u64, deadline: Option<Instant>) -> Wait;
