@@ -106,6 +106,7 @@ impl Failure {
             command: command.into(),
             reason: reason.into(),
             origin,
+            surfaced: AtomicBool::new(false),
         }))
     }
 
