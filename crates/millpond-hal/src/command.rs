@@ -197,6 +197,8 @@ pub struct Submission<'a> {
     pub command: Command,
     /// Points of queues of the same driver that it starts after, and whose failures it shares.
     pub after: &'a [Point],
+    /// Points that it starts after whatever became of their commands: order without content.
+    pub behind: &'a [Point],
     /// The source line it comes from, where lines are traced.
     pub origin: Option<Arc<str>>,
 }

@@ -13,17 +13,17 @@
 //! * A2. Memory named by a command belongs to the device of the queue, or is host memory which
 //!   that device can reach.
 //! * A3. Whatever must happen before a command is either earlier on the same in-order queue or
-//!   among its `after` points. `after` names only points of queues of the same driver; the runtime
-//!   bridges drivers with [`Gate`]s.
+//!   among its `after` or `behind` points, which are points of queues of the same driver; the
+//!   runtime bridges drivers with [`Gate`]s.
 //! * A4. Calls to [`Queue::submit`] on one queue are serialised by the caller.
 //!
 //! What backends owe:
 //! * B1. Sequence numbers of a queue count from 1 without gaps, in the order of `submit` calls.
 //! * B2. Commands of an in-order queue take effect in sequence order. Commands of an out-of-order
-//!   queue start when their `after` points are reached; a [`Command::Barrier`] waits for every
+//!   queue start when their `after` and `behind` points are reached; a [`Command::Barrier`] waits for every
 //!   earlier command of its queue and holds every later one back.
 //! * B3. A command one of whose `after` points failed is not run: it fails with the same
-//!   [`Failure`]. Order alone, on an in-order queue, passes no failure on.
+//!   [`Failure`]. Order alone, on an in-order queue or by `behind`, passes no failure on.
 //! * B4. [`Progress::completed`] is the longest finished prefix, published with release order
 //!   after the effects of its commands; a failed command counts as finished.
 //! * B5. `submit` never waits for a command and never runs one on the calling thread. No backend
