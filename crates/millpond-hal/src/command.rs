@@ -210,6 +210,7 @@ impl Submission<'_> {
         Self {
             command,
             after: &[],
+            behind: &[],
             origin: None,
         }
     }
