@@ -1,2 +1,119 @@
-//! The one tool of the repository.
-fn main() {}
+//! The one tool of the repository: `cargo xtask COMMAND`.
+//!
+//! Every job of a contributor, a laptop or a build server is one of its commands. Each prints what it does, step by
+//! step, and ends with an error that says what to do. It works from a checkout with Rust and Python; what else a
+//! command needs goes into `.venv` inside the project.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool talks to its user"
+)]
+
+mod bench;
+mod check;
+mod coverage;
+mod demo;
+mod failure;
+mod generate;
+mod options;
+mod project;
+mod python_env;
+mod run;
+mod test;
+mod wheel;
+
+use std::process::ExitCode;
+
+use failure::{Failure, Outcome};
+
+/// A command: its name, its arguments, what it does, and the function that does it.
+struct Command {
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Outcome<()>,
+}
+
+/// All commands, in the order in which the help lists them.
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "demo",
+        usage: "",
+        about: "build and install the wheel, run the terrain example; pictures land in demo-output/",
+        run: demo::command,
+    },
+    Command {
+        name: "test",
+        usage: "[--rust] [--python] [--simd] [FILTER...]",
+        about: "run the Rust and the Python tests; --simd: once for each vector level of this machine",
+        run: test::command,
+    },
+    Command {
+        name: "check",
+        usage: "[NAME...]",
+        about: "run all checks that need no test, or those named",
+        run: check::command,
+    },
+    Command {
+        name: "wheel",
+        usage: "[--zig]",
+        about: "build a release wheel into target/wheels; --zig: for systems with an old C library",
+        run: wheel::command,
+    },
+    Command {
+        name: "bench",
+        usage: "[GROUP] [--case TEXT] [--peers LIB,LIB] [--rounds N] [--budget SECONDS] [--write]",
+        about: "measure millpond beside NumPy; --write puts the table into docs/performance.md",
+        run: bench::command,
+    },
+    Command {
+        name: "coverage",
+        usage: "[--minimum PERCENT]",
+        about: "measure which lines the tests run, Rust and Python; fail below 90 %",
+        run: coverage::command,
+    },
+    Command {
+        name: "gen",
+        usage: "[--check]",
+        about: "write the generated files; --check: fail if one is out of date",
+        run: generate::command,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Outcome<()> {
+    let Some((name, rest)) = arguments.split_first() else {
+        print_help();
+        return Ok(());
+    };
+    if matches!(name.as_str(), "help" | "--help" | "-h") || rest.iter().any(|word| word == "--help")
+    {
+        print_help();
+        return Ok(());
+    }
+    let command = COMMANDS
+        .iter()
+        .find(|command| command.name == name)
+        .ok_or_else(|| Failure::Usage(format!("there is no command '{name}'")))?;
+    (command.run)(rest)
+}
+
+fn print_help() {
+    println!("cargo xtask COMMAND\n");
+    for command in COMMANDS {
+        println!("  {} {}", command.name, command.usage);
+        println!("      {}", command.about);
+    }
+}

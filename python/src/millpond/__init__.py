@@ -1,0 +1,1 @@
+"""Data-parallel runtime and array library for CPUs and GPUs."""

@@ -1,0 +1,100 @@
+//! `cargo xtask bench`: measures millpond beside other array libraries.
+//!
+//! `NumPy` is always among them, others on request. `benches/run.sh` runs all in turn, `benches/table.py` makes the table.
+
+use std::fs;
+
+use crate::failure::{Failure, Outcome};
+use crate::options::Options;
+use crate::project;
+use crate::python_env;
+use crate::run::{Program, step};
+use crate::wheel::{self, Reach};
+
+/// The page that `--write` keeps.
+const PAGE: &str = "docs/performance.md";
+
+/// What surrounds the table on the page.
+const BEGIN: &str = "<!-- begin table: `cargo xtask bench --write` -->\n";
+const END: &str = "<!-- end table -->";
+
+/// Measures and prints a table with the ratios to `NumPy`.
+pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
+    let valued = ["case", "peers", "rounds", "budget"];
+    let options = Options::parse(arguments, &["write"], &valued)?;
+    let rounds = options.number("rounds", 1.0)?;
+    let budget = options.number("budget", 0.2)?;
+    python_env::prepare(&["build", "bench"])?;
+    let wheel = wheel::build(Reach::Here)?;
+    python_env::install_wheel(&wheel)?;
+
+    let results = project::path("target/bench");
+    if results.exists() {
+        fs::remove_dir_all(&results).map_err(Failure::file(&results))?;
+    }
+    let peers = options.value("peers").unwrap_or_default().replace(',', " ");
+    let mut runner = Program::new("bash")
+        .arg("benches/run.sh")
+        .env("LIBS", format!("numpy millpond {peers}"))
+        .env("ROUNDS", format!("{rounds:.0}"))
+        .env("BUDGET", budget.to_string())
+        .env("OUT", &results)
+        .env("BENCH_PYTHON", python_env::venv_python());
+    if !options.words.is_empty() {
+        runner = runner.env("GROUPS_", options.words.join(" "));
+    }
+    if let Some(case) = options.value("case") {
+        runner = runner.env("CASE", case);
+    }
+    step("measure", || runner.run())?;
+    print!("{}", table(&[])?);
+    if options.has("write") {
+        write_page(&table(&["--md"])?)?;
+    }
+    Ok(())
+}
+
+fn table(extra: &[&str]) -> Outcome<String> {
+    let results = project::path("target/bench");
+    let mut files = project::files(&results)?;
+    files.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "jsonl")
+    });
+    python_env::python()
+        .args(["benches/table.py", "--ref", "numpy"])
+        .args(extra)
+        .args(files)
+        .output()
+}
+
+fn write_page(table: &str) -> Outcome<()> {
+    let path = project::path(PAGE);
+    let page = project::read(&path)?;
+    let replaced = replace(&page, table).ok_or_else(|| {
+        Failure::Check(format!("{PAGE} has lost the lines that surround its table"))
+    })?;
+    project::write(&path, &replaced)?;
+    println!("wrote {PAGE}");
+    Ok(())
+}
+
+/// The page with another table.
+fn replace(page: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{}\n\n{END}{after}", table.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_replaced_and_the_rest_stays() {
+        let page = format!("one\n{BEGIN}old\n{END}\ntwo\n");
+        let new = replace(&page, "| new |\n").unwrap();
+        assert_eq!(new, format!("one\n{BEGIN}\n| new |\n\n{END}\ntwo\n"));
+        assert_eq!(replace("no marks", "t"), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! Names that say nothing, and vendor names outside the crates that know the vendor.
+
+use super::{Verdict, judge, rust_text};
+use crate::failure::Outcome;
+use crate::project;
+
+/// File names that could hold anything.
+const EMPTY_NAMES: &[&str] = &[
+    "base", "common", "helper", "helpers", "misc", "util", "utils",
+];
+
+/// Words that only a backend, a dialect or the facade may use in identifiers.
+const VENDOR_WORDS: &[&str] = &["cuda", "opencl"];
+
+/// Where vendor words belong.
+const VENDOR_PLACES: &[&str] = &[
+    "crates/millpond-cuda/",
+    "crates/millpond-opencl/",
+    "crates/millpond-kernel/src/dialect/",
+    "crates/millpond/",
+    "xtask/",
+];
+
+/// Identifiers that a protocol of others dictates.
+const DICTATED: &[&str] = &["__cuda_array_interface__"];
+
+/// Fails for each file and identifier that breaks a rule.
+pub(super) fn check() -> Outcome<Verdict> {
+    let mut faults = Vec::new();
+    for path in project::files(project::root())? {
+        let relative = project::relative(&path);
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        if EMPTY_NAMES.contains(&stem.to_lowercase().as_str()) {
+            faults.push(format!(
+                "{relative}: a file is named for what it holds, not '{stem}'"
+            ));
+        }
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        if is_rust
+            && !VENDOR_PLACES
+                .iter()
+                .any(|place| relative.starts_with(place))
+        {
+            faults.extend(vendor_words(&relative, &project::read(&path)?));
+        }
+    }
+    judge(&faults)
+}
+
+fn vendor_words(path: &str, source: &str) -> Vec<String> {
+    let code = rust_text::code_only(source);
+    let mut faults = Vec::new();
+    for (index, line) in code.lines().enumerate() {
+        for word in rust_text::identifiers(line) {
+            let lower = word.to_lowercase();
+            let names_vendor = VENDOR_WORDS.iter().any(|vendor| lower.contains(vendor));
+            if names_vendor && !DICTATED.contains(&word) {
+                faults.push(format!("{path}:{}: '{word}' names a vendor", index + 1));
+            }
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::vendor_words;
+
+    #[test]
+    fn identifiers_are_judged_and_prose_is_not() {
+        assert_eq!(
+            vendor_words("a.rs", "fn f() {}\nlet cudaStream = 1;").len(),
+            1
+        );
+        assert!(vendor_words("a.rs", "// CUDA\nlet name = \"opencl\";").is_empty());
+        assert!(vendor_words("a.rs", "fn __cuda_array_interface__() {}").is_empty());
+    }
+}

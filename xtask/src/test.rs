@@ -1,0 +1,145 @@
+//! `cargo xtask test`: the test suites.
+//!
+//! Rust tests run with nextest where it is installed and with `cargo test` elsewhere, documentation tests after them;
+//! Python tests run against an installed release wheel, the same that users get.
+
+use crate::failure::{Failure, Outcome};
+use crate::options::Options;
+use crate::project;
+use crate::python_env;
+use crate::run::{Program, step};
+use crate::wheel::{self, Reach};
+
+/// The exit code of pytest for "no test was selected".
+const PYTEST_NOTHING_SELECTED: i32 = 5;
+
+/// Runs the suites.
+pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
+    let options = Options::parse(arguments, &["rust", "python", "simd"], &[])?;
+    let both = options.has("rust") == options.has("python");
+    let with_python = both || options.has("python");
+    python_env::prepare(if with_python { &["build", "test"] } else { &[] })?;
+    if with_python {
+        let wheel = wheel::build(Reach::Here)?;
+        python_env::install_wheel(&wheel)?;
+    }
+    let levels = if options.has("simd") {
+        machine_levels().into_iter().map(Some).collect()
+    } else {
+        vec![None]
+    };
+    let mut failed = Vec::new();
+    for level in levels {
+        if both || options.has("rust") {
+            rust(&options.words, level, &mut failed)?;
+        }
+        if with_python {
+            python(&options.words, level, &mut failed)?;
+        }
+    }
+    if failed.is_empty() {
+        println!("test: all suites passed");
+        return Ok(());
+    }
+    Err(Failure::Check(format!("failed: {}", failed.join(", "))))
+}
+
+/// The vector levels that this machine can run, as `MILLPOND_SIMD` names them.
+fn machine_levels() -> Vec<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    let found = [
+        ("baseline", true),
+        (
+            "avx2",
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+        ),
+        (
+            "avx512",
+            is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl"),
+        ),
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    let found = [("baseline", true)];
+    found
+        .into_iter()
+        .filter_map(|(name, present)| present.then_some(name))
+        .collect()
+}
+
+fn rust(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Outcome<()> {
+    let nextest = Program::cargo().args(["nextest", "--version"]).probe();
+    let unit = if nextest.is_some() {
+        let profile = ["nextest", "run", "--workspace", "--no-tests=pass"];
+        Program::cargo().args(profile).args(filters)
+    } else {
+        println!("note: cargo-nextest is not installed; cargo test runs the suites");
+        let targets = [
+            "test",
+            "--workspace",
+            "--no-fail-fast",
+            "--lib",
+            "--bins",
+            "--tests",
+        ];
+        Program::cargo().args(targets).arg("--").args(filters)
+    };
+    suite(
+        &titled("Rust tests", level),
+        at_level(unit, level),
+        &[0],
+        failed,
+    )?;
+    // Documentation tests compile the same text at every level; running them once is enough.
+    if level.is_none() || level == machine_levels().last().copied() {
+        let doc = Program::cargo().args(["test", "--workspace", "--doc"]);
+        suite(
+            "Rust documentation tests",
+            doc.arg("--").args(filters),
+            &[0],
+            failed,
+        )?;
+    }
+    Ok(())
+}
+
+fn python(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Outcome<()> {
+    let tests = python_env::python().args(["-m", "pytest"]);
+    let tests = tests.within(project::path("python"));
+    let title = titled("Python tests", level);
+    if filters.is_empty() {
+        return suite(&title, at_level(tests, level), &[0], failed);
+    }
+    let tests = tests.arg("-k").arg(filters.join(" or "));
+    suite(
+        &title,
+        at_level(tests, level),
+        &[0, PYTEST_NOTHING_SELECTED],
+        failed,
+    )
+}
+
+fn suite(title: &str, program: Program, good: &[i32], failed: &mut Vec<String>) -> Outcome<()> {
+    let passed = step(title, || match program.code()? {
+        code if good.contains(&code) => Ok(()),
+        code => Err(Failure::Check(format!("{title}: exit code {code}"))),
+    });
+    match passed {
+        Err(Failure::Check(_)) => failed.push(title.to_owned()),
+        other => other?,
+    }
+    Ok(())
+}
+
+fn at_level(program: Program, level: Option<&str>) -> Program {
+    match level {
+        Some(level) => program.env("MILLPOND_SIMD", level),
+        None => program,
+    }
+}
+
+fn titled(name: &str, level: Option<&str>) -> String {
+    level.map_or_else(
+        || name.to_owned(),
+        |level| format!("{name} with MILLPOND_SIMD={level}"),
+    )
+}
