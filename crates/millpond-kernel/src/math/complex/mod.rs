@@ -1,0 +1,1 @@
+//! Complex functions over any real.

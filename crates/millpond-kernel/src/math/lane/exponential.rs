@@ -1,0 +1,100 @@
+//! Exponentials and the hyperbolic functions that are made of them.
+
+use super::format::{Format, polynomial, rounded_product};
+
+/// `x` held within the range where exponentials are neither zero nor infinite; a NaN stays.
+#[inline(always)]
+fn clamp<F: Format>(x: F, low: f64, high: f64) -> F {
+    let (low, high) = (F::lit(low), F::lit(high));
+    let x = F::select(high.less(x), high, x);
+    F::select(x.less(low), low, x)
+}
+
+/// `(n, r)` with `x = n ln 2 + r` and `|r|` hardly above half of ln 2.
+#[inline(always)]
+fn reduce<F: Format>(x: F) -> (F, F) {
+    let n = rounded_product(x, F::LOG2_E[0]);
+    let r = (-n).mul_add(F::LN_2[1], (-n).mul_add(F::LN_2[0], x));
+    (n, r)
+}
+
+/// `y · 2^n` in two steps, so that subnormal and nearly overflowing results come out right.
+#[inline(always)]
+fn scale<F: Format>(y: F, n: F) -> F {
+    let half = rounded_product(n, F::lit(0.5));
+    y * F::power_of_two(half) * F::power_of_two(n - half)
+}
+
+/// `e^r - 1` for reduced `r`.
+#[inline(always)]
+fn grown<F: Format>(r: F) -> F {
+    (r * r).mul_add(polynomial(r, F::EXP), r)
+}
+
+/// `e^x`.
+#[inline(always)]
+pub(super) fn exp<F: Format>(x: F) -> F {
+    let (n, r) = reduce(clamp(x, F::EXP_MIN, F::EXP_MAX));
+    scale(F::lit(1.0) + grown(r), n)
+}
+
+/// `e^x / 2`, which is finite as long as `sinh` and `cosh` are.
+#[inline(always)]
+fn half_exp<F: Format>(x: F) -> F {
+    let (n, r) = reduce(clamp(x, F::EXP_MIN, F::EXP_MAX + 1.0));
+    scale(F::lit(1.0) + grown(r), n - F::lit(1.0))
+}
+
+/// `2^x`.
+#[inline(always)]
+pub(super) fn exp2<F: Format>(x: F) -> F {
+    let one = F::lit(1.0);
+    let limit = F::BIAS + 1.0;
+    let x = clamp(x, -limit - f64::from(F::MANTISSA_BITS), limit);
+    let n = rounded_product(x, one);
+    let rest = x - n;
+    let high = rest * F::LN_2_FULL[0];
+    let low = rest.mul_add(F::LN_2_FULL[1], rest.mul_add(F::LN_2_FULL[0], -high));
+    let grown = (high * high).mul_add(polynomial(high, F::EXP), low) + high;
+    scale(one + grown, n)
+}
+
+/// `e^x - 1`.
+#[inline(always)]
+pub(super) fn exp_m1<F: Format>(x: F) -> F {
+    let (half, one) = (F::lit(0.5), F::lit(1.0));
+    // Below the limit the result is -1 to the last bit.
+    let (n, r) = reduce(clamp(x, -2.0 * f64::from(F::MANTISSA_BITS), F::EXP_MAX));
+    // Half of the result, so that the power of two stays finite to the end of the range.
+    let power = F::power_of_two(n - one);
+    let result = power.mul_add(grown(r), power - half) * F::lit(2.0);
+    // Halving would cost a tiny number its last bit, and the sum a zero its sign.
+    F::select(x.abs().less(F::epsilon() * half), x, result)
+}
+
+/// Hyperbolic sine.
+#[inline(always)]
+pub(super) fn sinh<F: Format>(x: F) -> F {
+    let magnitude = x.abs();
+    let square = x * x;
+    let near = (x * square).mul_add(polynomial(square, F::SINH), x);
+    let half = half_exp(magnitude);
+    let far = (half - F::lit(0.25) / half).copysign(x);
+    F::select(magnitude.less(F::lit(1.0)), near, far)
+}
+
+/// Hyperbolic cosine.
+#[inline(always)]
+pub(super) fn cosh<F: Format>(x: F) -> F {
+    let half = half_exp(x.abs());
+    half + F::lit(0.25) / half
+}
+
+/// Hyperbolic tangent.
+#[inline(always)]
+pub(super) fn tanh<F: Format>(x: F) -> F {
+    // Twice the magnitude; beyond the limit the result is one to the last bit.
+    let doubled = clamp(x.abs() * F::lit(2.0), 0.0, f64::from(F::MANTISSA_BITS));
+    let grown = exp_m1(doubled);
+    (grown / (grown + F::lit(2.0))).copysign(x)
+}

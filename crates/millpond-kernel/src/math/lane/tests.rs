@@ -1,0 +1,1 @@
+//! Accuracy and limits of the lane functions.

@@ -1,0 +1,18 @@
+//! The numbers that operation bodies are written over.
+//!
+//! A body is a function generic over [`Real`] (or over [`Int`], or over [`Complex`] of a real). At `f32` and `f64` it is
+//! the reference; at [`Lane`] it is the code that vectorises. Half-precision types have no instance of their own: they are
+//! computed in `f32` and rounded once.
+//!
+//! What is here is arithmetic only: no loops over arrays, no dtypes, no unsafe code.
+
+pub mod complex;
+mod derived;
+pub mod int;
+pub mod lane;
+pub mod real;
+
+pub use int::Int;
+pub use lane::Lane;
+pub use num_complex::Complex;
+pub use real::{Mask, Real, VOCABULARY, Word};
