@@ -1,7 +1,8 @@
-"""Terrain analysis: from a real elevation model to slope, aspect, hillshade and relief, without a wait in between.
+"""Terrain analysis: from a real elevation model to slope, aspect, hillshade and relief.
 
-The input is the Jacksboro fault, Tennessee, a sample that Matplotlib ships. All steps are array expressions of the
-Python Array API standard, so the same function runs on millpond's default device and, as a check, on NumPy:
+The input is the Jacksboro fault, Tennessee, a sample that Matplotlib ships. All steps are array expressions of
+the Python Array API standard and are submitted without a wait in between, so the same function runs on
+millpond's default device and, as a check, on NumPy:
 
     python examples/python/terrain.py
     python examples/python/terrain.py --namespace numpy
@@ -13,12 +14,9 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-from matplotlib import cbook  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib import cbook
 
 Array = Any
 METRES_PER_DEGREE = 111_200

@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn unknown_options_and_missing_values_are_refused() {
-        assert!(parse("--wirte").is_err());
+        assert!(parse("--unknown").is_err());
         assert!(parse("--rounds").is_err());
         assert!(
             parse("--rounds many")

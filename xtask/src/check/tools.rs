@@ -58,8 +58,7 @@ pub(super) fn mypy() -> Outcome<Verdict> {
 /// Licences, sources and duplicates of the dependencies.
 pub(super) fn deny() -> Outcome<Verdict> {
     with_tool("cargo-tools", "cargo-deny", |deny| {
-        deny.args(["--offline", "check", "licenses", "bans", "sources"])
-            .run()
+        deny.args(["check", "licenses", "bans", "sources"]).run()
     })
 }
 
