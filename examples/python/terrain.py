@@ -112,7 +112,7 @@ def check(computed: Terrain, elevation: Elevation) -> None:
 def draw(terrain: Terrain, elevation: Elevation, path: Path) -> None:
     """Draw the four grids."""
     slope, aspect, hillshade, relief = (np.asarray(grid) for grid in terrain[:4])
-    figure, axes = plt.subplots(2, 2, figsize=(12, 10.5), layout="constrained")
+    figure, axes = plt.subplots(2, 2, figsize=(12, 9.2), layout="constrained")
     figure.suptitle("Jacksboro fault, Tennessee")
     for axis in axes.flat:
         axis.set_axis_off()
