@@ -33,23 +33,31 @@ impl Gate {
     /// the answer says whether this call opened it.
     pub fn open(&self, outcome: Result<(), Failure>) -> bool {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*state, State::Open(_)) {
+        let State::Closed(waiters) = &mut *state else {
             return false;
-        }
-        let before = std::mem::replace(&mut *state, State::Open(outcome.clone()));
+        };
+        let waiters = std::mem::take(waiters);
+        let answers = std::iter::repeat_n(outcome.clone(), waiters.len());
+        *state = State::Open(outcome);
         drop(state);
-        if let State::Closed(waiters) = before {
-            for waiter in waiters {
-                waiter(outcome.clone());
-            }
+        for (waiter, answer) in waiters.into_iter().zip(answers) {
+            waiter(answer);
         }
         true
     }
 
     /// Whether it was opened.
     pub fn is_open(&self) -> bool {
+        self.outcome().is_some()
+    }
+
+    /// What it was opened with; `None` while it is closed.
+    pub fn outcome(&self) -> Option<Result<(), Failure>> {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(*state, State::Open(_))
+        match &*state {
+            State::Closed(_) => None,
+            State::Open(outcome) => Some(outcome.clone()),
+        }
     }
 
     /// Calls `waiter` with the outcome: at once if the gate is open, else from [`Gate::open`].

@@ -60,6 +60,10 @@ pub mod info;
 )]
 pub mod kernel;
 pub mod layers;
+#[allow(
+    unsafe_code,
+    reason = "implements unsafe contracts of the interface; unsafe blocks are only in its tests"
+)]
 pub mod null;
 pub mod point;
 #[allow(

@@ -1,1 +1,0 @@
-//! A driver without a device, for tests of everything above it.
