@@ -1,0 +1,179 @@
+//! Devices: processors with their memory, as programs see them.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use millpond_hal as hal;
+use millpond_hal::{DeviceInfo, Partition, QueueOptions};
+use millpond_types::MemoryKind;
+
+use crate::error::Result;
+use crate::lifecycle;
+use crate::pool::{Pool, PoolCore};
+use crate::queue::{Queue, QueueCore};
+use crate::sync::lock;
+
+/// Handle to a device. Clones are the same device, and only they compare equal. `Send`, `Sync`.
+#[derive(Clone)]
+pub struct Device(Arc<DeviceCore>);
+
+struct DeviceCore {
+    hal: Arc<dyn hal::Device>,
+    name: String,
+    /// Whose points its queues can follow.
+    driver: u64,
+    pools: [Arc<PoolCore>; 3],
+    default_queue: Mutex<Option<Queue>>,
+    queues: Mutex<Vec<Weak<QueueCore>>>,
+}
+
+impl Device {
+    /// Opens a driver's device, named after the driver and the device's number.
+    pub fn open(hal: Arc<dyn hal::Device>) -> Self {
+        let name = format!("{}:{}", hal.info().backend, hal.info().index);
+        Self::named(hal, name, new_driver())
+    }
+
+    /// Opens a device under a name; `driver` is the same for devices whose queues can follow each
+    /// other.
+    pub(crate) fn named(hal: Arc<dyn hal::Device>, name: String, driver: u64) -> Self {
+        lifecycle::watch_forks();
+        let pools = MemoryKind::ALL
+            .map(|kind| Arc::new(PoolCore::new(Arc::clone(&hal), name.clone(), kind)));
+        Self(Arc::new(DeviceCore {
+            hal,
+            name,
+            driver,
+            pools,
+            default_queue: Mutex::new(None),
+            queues: Mutex::default(),
+        }))
+    }
+
+    /// What it is and can do.
+    pub fn info(&self) -> &DeviceInfo {
+        self.0.hal.info()
+    }
+
+    /// Its name, for instance `cpu` or `cuda:0`.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The in-order queue that work goes to unless told otherwise; made at the first call.
+    ///
+    /// # Errors
+    /// As for [`Device::create_queue`].
+    pub fn default_queue(&self) -> Result<Queue> {
+        lifecycle::check("using a device")?;
+        let mut default = lock(&self.0.default_queue);
+        if let Some(queue) = &*default {
+            return Ok(queue.clone());
+        }
+        let queue = self.create_queue(&QueueOptions::default())?;
+        *default = Some(queue.clone());
+        Ok(queue)
+    }
+
+    /// Makes a queue.
+    ///
+    /// # Errors
+    /// Options that the device doesn't offer; a lost device; shutdown or a forked process.
+    pub fn create_queue(&self, options: &QueueOptions) -> Result<Queue> {
+        lifecycle::check("creating a queue")?;
+        let native = self.0.hal.create_queue(options)?;
+        let core = Arc::new(QueueCore::new(self.clone(), native, self.0.driver, options));
+        let mut queues = lock(&self.0.queues);
+        if queues.len() == queues.capacity() {
+            queues.retain(|queue| queue.strong_count() > 0);
+        }
+        queues.push(Arc::downgrade(&core));
+        drop(queues);
+        Ok(Queue::of(core))
+    }
+
+    /// The pool that allocations of this kind come from.
+    pub fn pool(&self, kind: MemoryKind) -> Pool {
+        Pool::new(Arc::clone(self.pool_core(kind)), self.clone())
+    }
+
+    #[inline]
+    pub(crate) fn pool_core(&self, kind: MemoryKind) -> &Arc<PoolCore> {
+        &self.0.pools[kind as usize]
+    }
+
+    /// Splits it into devices with cores of their own.
+    ///
+    /// # Errors
+    /// Where the device can't be split, or not so.
+    pub fn partition(&self, partition: &Partition) -> Result<Vec<Self>> {
+        lifecycle::check("partitioning a device")?;
+        let parts = self.0.hal.partition(partition)?;
+        let name = |index| format!("{}.{index}", self.0.name);
+        Ok(parts
+            .into_iter()
+            .enumerate()
+            .map(|(index, part)| Self::named(part, name(index), self.0.driver))
+            .collect())
+    }
+
+    /// Waits for everything submitted to every queue of the device.
+    ///
+    /// # Errors
+    /// The first failure that hasn't surfaced yet.
+    pub fn wait(&self) -> Result<()> {
+        let mut answer = Ok(());
+        for core in self.queues() {
+            answer = answer.and(Queue::of(core).wait());
+        }
+        answer
+    }
+
+    /// The queues that are alive.
+    pub(crate) fn queues(&self) -> Vec<Arc<QueueCore>> {
+        lock(&self.0.queues)
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect()
+    }
+
+    /// Finishes all work and stops the device's threads; every later call on it fails.
+    pub fn shutdown(&self) {
+        lock(&self.0.default_queue).take();
+        self.0.hal.shutdown();
+    }
+}
+
+/// A number for a driver: its devices' queues can follow each other.
+pub(crate) fn new_driver() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Device {}
+
+impl Hash for Device {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.name)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.0.name)
+    }
+}

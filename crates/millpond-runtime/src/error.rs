@@ -1,0 +1,138 @@
+//! What can go wrong in the runtime, each with the values that explain it.
+
+use std::time::Duration;
+
+use millpond_hal::{DeviceError, Failure};
+use millpond_types::MemoryKind;
+
+/// An error of the runtime. Nothing was changed by the call that answers one, except where a
+/// variant says so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A driver refused the call.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Work submitted earlier failed; told by the wait that met it (rule O7).
+    #[error(transparent)]
+    Failed(#[from] Failure),
+    /// No memory, even after waiting for what is about to be freed.
+    #[error(
+        "out of {kind} memory on {device}: {requested} bytes asked for; the pool holds {used} in \
+         use, {pending} waiting for pending work and {cached} free in pieces ({reason})"
+    )]
+    OutOfMemory {
+        /// The device.
+        device: String,
+        /// The kind of memory.
+        kind: MemoryKind,
+        /// Bytes asked for.
+        requested: usize,
+        /// Bytes of live allocations.
+        used: usize,
+        /// Bytes freed, whose last use hasn't completed.
+        pending: usize,
+        /// Bytes free in the pool, in pieces too small.
+        cached: usize,
+        /// What the driver said.
+        reason: String,
+    },
+    /// The queue was closed.
+    #[error("{queue} was closed")]
+    Closed {
+        /// The queue.
+        queue: String,
+    },
+    /// The runtime was shut down, for instance at exit.
+    #[error("millpond was shut down: {what} is no longer possible")]
+    ShutDown {
+        /// The call.
+        what: &'static str,
+    },
+    /// The call was made in a forked child (rule O10).
+    #[error(
+        "{what} in a forked process: devices are not inherited by fork; start the child with \
+         'spawn' or 'forkserver', or use millpond only in it"
+    )]
+    Forked {
+        /// The call.
+        what: &'static str,
+    },
+    /// An operand belongs to another device.
+    #[error("{operation}: operand {operand} is on {found}, the queue is on {expected}")]
+    DeviceMismatch {
+        /// The operation.
+        operation: String,
+        /// Which operand, from 0.
+        operand: usize,
+        /// Its device.
+        found: String,
+        /// The queue's device.
+        expected: String,
+    },
+    /// A range reaches outside of an allocation.
+    #[error("{operation}: bytes {begin}..{end} reach outside of an allocation of {size} bytes")]
+    Bounds {
+        /// The operation.
+        operation: String,
+        /// First byte.
+        begin: usize,
+        /// One past the last byte.
+        end: usize,
+        /// Size of the allocation.
+        size: usize,
+    },
+    /// Ranges of one copy overlap.
+    #[error("copy: source {src}..+{bytes} and destination {dst}..+{bytes} overlap")]
+    Overlap {
+        /// Where from, in bytes.
+        src: usize,
+        /// Where to, in bytes.
+        dst: usize,
+        /// How many bytes.
+        bytes: usize,
+    },
+    /// A launch with the wrong number of operands.
+    #[error("{operation} takes {expected} operands, {found} were given")]
+    OperandCount {
+        /// The operation.
+        operation: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// The host can't reach this memory.
+    #[error("{kind} memory of {device} cannot be accessed by the host; copy it")]
+    HostAccess {
+        /// The kind.
+        kind: MemoryKind,
+        /// The device.
+        device: String,
+    },
+    /// No such device.
+    #[error("unknown device '{name}'; there are: {known}")]
+    UnknownDevice {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The queue doesn't offer this.
+    #[error("{what}: {reason}")]
+    Invalid {
+        /// The call.
+        what: &'static str,
+        /// What is wrong, with the values.
+        reason: String,
+    },
+    /// A wait's deadline passed.
+    #[error("the wait timed out after {} ms", waited.as_millis())]
+    TimedOut {
+        /// How long was waited.
+        waited: Duration,
+    },
+}
+
+/// Result of a call on the runtime.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,143 @@
+//! Events: places in a queue's history that one can wait for.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use millpond_hal::Times;
+
+use crate::clock::Clock;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::lifecycle;
+use crate::queue::{Queue, QueueCore};
+
+/// What has become of the work that an event stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Not finished.
+    Pending,
+    /// Finished well.
+    Complete,
+    /// Failed; [`Event::wait`] says how.
+    Failed,
+}
+
+/// A place in a queue's history, with what its queue knew of others when it was recorded (O6).
+///
+/// Plain data and cheap to clone: no driver object stands behind it. `Send`, `Sync`.
+#[derive(Clone)]
+pub struct Event {
+    queue: Arc<QueueCore>,
+    sequence: u64,
+    clock: Clock,
+}
+
+impl Event {
+    pub(crate) fn new(queue: Arc<QueueCore>, sequence: u64, clock: Clock) -> Self {
+        Self {
+            queue,
+            sequence,
+            clock,
+        }
+    }
+
+    pub(crate) fn queue_core(&self) -> &Arc<QueueCore> {
+        &self.queue
+    }
+
+    /// The number of the command on its queue; 0 is before the first.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// What the queue knew of others when the event was recorded.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The queue it was recorded on.
+    pub fn queue(&self) -> Queue {
+        Queue::of(Arc::clone(&self.queue))
+    }
+
+    /// The device of that queue.
+    pub fn device(&self) -> Device {
+        self.queue.device().clone()
+    }
+
+    /// What has become of the work, without waiting.
+    pub fn status(&self) -> Status {
+        let native = self.queue.native();
+        if !native.reached(self.sequence) {
+            Status::Pending
+        } else if native.has_failed(self.sequence) {
+            Status::Failed
+        } else {
+            Status::Complete
+        }
+    }
+
+    /// Waits until the work has finished.
+    ///
+    /// # Errors
+    /// Its failure, every time it is asked; the queue's wait won't repeat it.
+    pub fn wait(&self) -> Result<()> {
+        self.wait_until(None)
+    }
+
+    /// Waits until the work has finished or the deadline has passed.
+    ///
+    /// # Errors
+    /// As for [`Event::wait`]; [`Error::TimedOut`].
+    pub fn wait_until(&self, deadline: Option<Instant>) -> Result<()> {
+        lifecycle::check("waiting")?;
+        let native = self.queue.native();
+        native.wait_until(self.sequence, deadline, Instant::now())?;
+        match native.hal().outcome(self.sequence) {
+            Some(Err(failure)) if self.sequence != 0 => {
+                failure.surface();
+                Err(Error::Failed(failure))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls back when the work has finished: at once if it has, else from a thread of the
+    /// backend, which the callback must not block.
+    pub fn on_complete(&self, callback: impl FnOnce(Status) + Send + 'static) {
+        let event = self.clone();
+        self.queue
+            .native()
+            .hal()
+            .on_reached(self.sequence, Box::new(move || callback(event.status())));
+    }
+
+    /// When the command was submitted, started and finished.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the queue doesn't profile or the command hasn't finished.
+    pub fn times(&self) -> Result<Times> {
+        let times = self.queue.native().hal().times(self.sequence);
+        times.ok_or_else(|| Error::Invalid {
+            what: "times of an event",
+            reason: if self.queue().is_profiling() {
+                format!("command {} has not finished", self.sequence)
+            } else {
+                "the queue was made without profiling".to_owned()
+            },
+        })
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Event({} of {}, {:?})",
+            self.sequence,
+            self.queue.native().id(),
+            self.status()
+        )
+    }
+}

@@ -1,0 +1,97 @@
+//! The bytes behind an allocation, and what becomes of them when the last handle is dropped.
+//!
+//! A block from a pool is recycled: when its last handle goes, the block itself, with its
+//! tracking, moves into the cache of its home queue, and the next allocation of that size class
+//! takes it out again. Nothing is submitted, and the general allocator isn't asked.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use millpond_hal::Address;
+use millpond_types::MemoryKind;
+
+use crate::memory::foreign::Release;
+use crate::memory::tracking::Tracking;
+use crate::pool::{Class, PoolCore};
+use crate::queue::QueueCore;
+
+/// Where the bytes of a block come from and go back to.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// A pool's segment.
+    Pool { pool: Arc<PoolCore>, class: Class },
+    /// Somebody else, who is told when the last use has completed (rule M3).
+    Foreign(Option<Release>),
+}
+
+/// Bytes of one kind, and the queue they are at home on.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) base: Address,
+    /// Bytes granted.
+    pub(crate) capacity: usize,
+    /// Bytes asked for.
+    pub(crate) bytes: usize,
+    pub(crate) kind: MemoryKind,
+    /// The queue whose line guards the tracking; none while the block lies in a cache.
+    pub(crate) home: Option<Arc<QueueCore>>,
+    pub(crate) tracking: Tracking,
+    pub(crate) source: Source,
+    /// Host code may touch the bytes at any time: commands on them finish before the call returns.
+    pub(crate) host_shared: AtomicBool,
+}
+
+impl Block {
+    /// The queue a live block is at home on.
+    #[inline]
+    pub(crate) fn home(&self) -> &Arc<QueueCore> {
+        self.home.as_ref().expect("a block with handles has a home")
+    }
+
+    /// The same bytes under new ownership, leaving nothing to do for this block's destructor.
+    pub(crate) fn transfer(&mut self) -> Self {
+        Self {
+            base: self.base,
+            capacity: self.capacity,
+            bytes: self.bytes,
+            kind: self.kind,
+            home: self.home.take(),
+            tracking: std::mem::take(&mut self.tracking),
+            source: std::mem::replace(&mut self.source, Source::Foreign(None)),
+            host_shared: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // Two threads dropped the last two handles at once, so neither found itself the owner.
+        if self.home.is_some() {
+            retire(Arc::new(self.transfer()));
+        }
+    }
+}
+
+/// Takes back a block that has no handles left.
+pub(crate) fn retire(mut block: Arc<Block>) {
+    if !crate::lifecycle::is_running() {
+        // Threads and drivers that would be needed may be gone: the bytes are leaked.
+        std::mem::forget(block);
+        return;
+    }
+    let Some(unique) = Arc::get_mut(&mut block) else {
+        return;
+    };
+    let Some(home) = unique.home.take() else {
+        return;
+    };
+    match &mut unique.source {
+        Source::Pool { .. } => home.recycle(block),
+        Source::Foreign(release) => {
+            if let Some(release) = release.take() {
+                let unfinished = home.with_line(|_| unique.tracking.unfinished(home.native()));
+                release.after(&unfinished);
+            }
+        }
+    }
+}

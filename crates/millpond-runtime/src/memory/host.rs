@@ -1,0 +1,173 @@
+//! Access from the host: waiting for exactly what is observed (rule O5), and copies.
+
+use std::time::Instant;
+
+use millpond_hal::{Access, Address, Command};
+
+use crate::error::Result;
+use crate::lifecycle;
+use crate::memory::tracking::Dependencies;
+use crate::memory::{Allocation, Release};
+use crate::queue::work::{check_range, overwrite};
+use crate::queue::{Queue, QueueCore, Use, in_task};
+
+/// Copies up to this size run on the calling thread when nothing stands before them.
+const SMALL: usize = 64 << 10;
+
+impl Allocation {
+    /// Waits until everything that writes it has finished.
+    ///
+    /// # Errors
+    /// The failure of its last writer, every time it is asked.
+    pub fn wait_written(&self) -> Result<()> {
+        self.dependencies(Access::Read)?.wait()
+    }
+
+    /// Waits until everything that uses it has finished.
+    ///
+    /// # Errors
+    /// The failure of its last writer, every time it is asked.
+    pub fn wait_idle(&self) -> Result<()> {
+        self.dependencies(Access::Update)?.wait()
+    }
+
+    /// Waits until everything that writes it has finished, or until the deadline.
+    ///
+    /// # Errors
+    /// [`crate::Error::TimedOut`]; else as for [`Allocation::wait_written`].
+    pub fn wait_written_until(&self, deadline: Instant) -> Result<()> {
+        let begin = Instant::now();
+        let dependencies = self.dependencies(Access::Read)?;
+        for (queue, sequence) in &dependencies.after {
+            queue.wait_until(*sequence, Some(deadline), begin)?;
+        }
+        dependencies.wait()
+    }
+
+    /// Whether nothing is pending on it.
+    pub fn is_idle(&self) -> bool {
+        let home = self.block().home();
+        home.with_line(|_| self.block().tracking.is_quiet(home.native()))
+    }
+
+    fn dependencies(&self, access: Access) -> Result<Dependencies> {
+        lifecycle::check("waiting for memory")?;
+        let home = self.block().home();
+        let mut found = Dependencies::default();
+        home.with_line(|_| {
+            self.block()
+                .tracking
+                .capture(home.native(), None, access, &mut found);
+        });
+        Ok(found)
+    }
+
+    /// Copies bytes to the host, in order with what was submitted before.
+    ///
+    /// # Errors
+    /// A range outside of the allocation; the failure of its last writer.
+    pub fn read(&self, offset: usize, to: &mut [u8]) -> Result<()> {
+        check_range("read", self, offset, to.len())?;
+        let src = self.address().offset(offset);
+        self.copy_with_host(Access::Read, src, Address::of(to.as_mut_ptr()), to.len())
+    }
+
+    /// Copies bytes from the host, in order with what was submitted before; returns when they have
+    /// been copied.
+    ///
+    /// # Errors
+    /// A range outside of the allocation; a closed queue.
+    pub fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
+        check_range("write", self, offset, from.len())?;
+        let dst = self.address().offset(offset);
+        let access = overwrite(self, from.len());
+        self.copy_with_host(access, Address::of(from.as_ptr()), dst, from.len())
+    }
+
+    /// Copies bytes from the host in queue order, without waiting: the vector is kept until then.
+    ///
+    /// # Errors
+    /// As for [`Allocation::write`].
+    pub fn write_owned(&self, offset: usize, from: Vec<u8>) -> Result<()> {
+        check_range("write", self, offset, from.len())?;
+        if from.len() <= SMALL && self.is_idle() {
+            return self.write(offset, &from);
+        }
+        let home = self.block().home();
+        let uses = [Use {
+            allocation: self,
+            access: overwrite(self, from.len()),
+        }];
+        let command = Command::Copy {
+            src: Address::of(from.as_ptr()),
+            dst: self.address().offset(offset),
+            bytes: from.len(),
+        };
+        let sequence = home.submit(&uses, command)?;
+        Release::anywhere(move || drop(from)).after(&[(home.native().clone(), sequence)]);
+        Ok(())
+    }
+
+    /// A copy between this memory and a host buffer that stays borrowed until it returns.
+    fn copy_with_host(
+        &self,
+        access: Access,
+        src: Address,
+        dst: Address,
+        bytes: usize,
+    ) -> Result<()> {
+        lifecycle::check("copying")?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let home = self.block().home();
+        let uses = [Use {
+            allocation: self,
+            access,
+        }];
+        if bytes <= SMALL && home.inline {
+            let line = home.lock();
+            if home.is_quiet(&line, &uses) {
+                // SAFETY: both ranges are live: one was checked to lie within this allocation, of
+                // a device whose memory is host memory, the other is a borrowed slice. They don't
+                // overlap, since safe code has no reference into an allocation. Nobody else uses
+                // the allocation: it is quiet and its home's line is locked.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(src.as_ptr::<u8>(), dst.as_ptr::<u8>(), bytes);
+                }
+                return Ok(());
+            }
+        }
+        let sequence = home.submit(&uses, Command::Copy { src, dst, bytes })?;
+        debug_assert!(!in_task(), "a host task waits for a copy");
+        // Without a deadline: the buffer must outlive the command.
+        home.native().wait(sequence).map_err(|failure| {
+            failure.surface();
+            failure.into()
+        })
+    }
+}
+
+impl Queue {
+    /// Wraps memory that somebody else owns; `release` is called once, after the last use.
+    ///
+    /// Memory of the host counts as shared with it: see [`Allocation::share_with_host`].
+    ///
+    /// # Errors
+    /// A closed queue; then `release` isn't called.
+    ///
+    /// # Safety
+    /// Until `release` is called, `bytes` bytes at `address` are initialised, may be read, and
+    /// written unless commands only ever read them, by the host and by this queue's device; host
+    /// code touches them only while no command on them is pending.
+    pub unsafe fn import(
+        &self,
+        kind: millpond_types::MemoryKind,
+        address: Address,
+        bytes: usize,
+        release: Release,
+    ) -> Result<Allocation> {
+        lifecycle::check("importing memory")?;
+        QueueCore::import(self.core(), kind, address, bytes, release)
+    }
+}

@@ -1,0 +1,154 @@
+//! Allocations: bytes owned by the handles that share them.
+//!
+//! An [`Allocation`] is a handle; clones share the same bytes, and views of arrays hold clones.
+//! Commands hold none: dropping the last handle while commands that use the bytes are pending is
+//! safe, since the bytes are reused only by commands ordered behind them, and go back to the
+//! driver only when every point recorded on them was reached (rules M1, M2). Memory that somebody
+//! else owns is wrapped in the same handle, and its owner is told when the last use has completed
+//! (M3).
+
+mod block;
+mod foreign;
+mod host;
+pub(crate) mod tracking;
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use millpond_hal::Address;
+use millpond_types::MemoryKind;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::queue::Queue;
+
+pub(crate) use block::{Block, Source};
+pub use foreign::{Release, drain_releases};
+
+/// Shared ownership of bytes of one kind on one device. `Send` and `Sync`.
+///
+/// ```
+/// # use millpond_hal::{Driver, null::NullDriver};
+/// # use millpond_runtime::{Device, MemoryKind};
+/// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+/// let queue = device.default_queue()?;
+/// let memory = queue.allocate(MemoryKind::Shared, 100)?;
+/// let same = memory.clone();
+/// drop(memory);
+/// assert_eq!(same.bytes(), 100);
+/// # Ok::<(), millpond_runtime::Error>(())
+/// ```
+pub struct Allocation(ManuallyDrop<Arc<Block>>);
+
+impl Allocation {
+    pub(crate) fn new(block: Arc<Block>) -> Self {
+        Self(ManuallyDrop::new(block))
+    }
+
+    #[inline]
+    pub(crate) fn block(&self) -> &Block {
+        &self.0
+    }
+
+    /// Bytes asked for.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.0.bytes
+    }
+
+    /// The kind of memory.
+    #[inline]
+    pub fn kind(&self) -> MemoryKind {
+        self.0.kind
+    }
+
+    /// The first byte's address in the unified address space.
+    ///
+    /// Plain data; whoever dereferences it answers for order and lifetime.
+    #[inline]
+    pub fn address(&self) -> Address {
+        self.0.base
+    }
+
+    /// The queue it was allocated on, on which commands run unless told otherwise.
+    pub fn queue(&self) -> Queue {
+        Queue::of(Arc::clone(self.0.home()))
+    }
+
+    /// Whether it is at home on this queue.
+    #[inline]
+    pub fn is_on(&self, queue: &Queue) -> bool {
+        Arc::ptr_eq(self.0.home(), queue.core())
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> Device {
+        self.0.home().device().clone()
+    }
+
+    /// Whether both handles share the same bytes.
+    pub fn same_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether the memory belongs to somebody else.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.0.source, Source::Foreign(_))
+    }
+
+    /// The address for host code to read and write through, after pending commands are done.
+    ///
+    /// From now on the allocation counts as shared with the host: every command on it finishes
+    /// before the call that submits it returns, so host code always sees what a program that runs
+    /// line by line would (rules O3, O5).
+    ///
+    /// # Errors
+    /// [`Error::HostAccess`] for device memory, unless the device's memory *is* host memory and
+    /// `any_kind` is set; the failure of a command that wrote it.
+    pub fn share_with_host(&self, any_kind: bool) -> Result<Address> {
+        let block = self.block();
+        let device = block.home().device();
+        let reachable = block.kind.host_accessible() || (any_kind && device.info().host_executed);
+        if !reachable {
+            return Err(Error::HostAccess {
+                kind: block.kind,
+                device: device.name().to_owned(),
+            });
+        }
+        block.host_shared.store(true, Ordering::Relaxed);
+        self.wait_idle()?;
+        Ok(block.base)
+    }
+
+    /// Whether [`Allocation::share_with_host`] was called, or the memory came from the host.
+    pub fn is_host_shared(&self) -> bool {
+        self.0.host_shared.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Allocation {
+    fn clone(&self) -> Self {
+        Self(ManuallyDrop::new(Arc::clone(&self.0)))
+    }
+}
+
+impl Drop for Allocation {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the field is taken here only, and not used after its destructor.
+        let block = unsafe { ManuallyDrop::take(&mut self.0) };
+        block::retire(block);
+    }
+}
+
+impl fmt::Debug for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Allocation")
+            .field("address", &self.0.base)
+            .field("bytes", &self.0.bytes)
+            .field("kind", &self.0.kind)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,282 @@
+//! Who used an allocation last: the state behind rule O2.
+//!
+//! An allocation remembers its last writer and its readers since, as points. Two numbers suffice
+//! while only its home queue, in-order, uses it; uses by other queues go to a list with one entry
+//! for each queue. Recording and capturing are O(1) for any backlog.
+//!
+//! The protocol: all of it is read and written only under the line of the allocation's home queue
+//! (`queue/line.rs`), which every command on the allocation takes, whichever queue it runs on. So
+//! what a command captures and what it records is one atomic step, dependencies always point to
+//! commands submitted earlier, and there are no cycles. The fields are atomics for the sake of
+//! shared ownership; their ordering comes from the lock.
+//!
+//! A write forgets all earlier uses, since it is ordered behind them. Memory that goes back to a
+//! cache keeps its tracking: whoever gets it next is ordered behind the last use by it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use millpond_hal::{Access, Point};
+use smallvec::SmallVec;
+
+use crate::clock::Clock;
+use crate::queue::Native;
+use crate::sync::lock;
+
+/// The uses of one allocation that later commands must respect.
+#[derive(Debug, Default)]
+pub(crate) struct Tracking {
+    /// Last write by the home queue; 0 for none.
+    write: AtomicU64,
+    /// Last read by the home queue since; 0 for none.
+    read: AtomicU64,
+    /// Whether `others` has entries.
+    has_others: AtomicBool,
+    others: Mutex<Vec<Use>>,
+}
+
+/// Uses by one queue other than an in-order home.
+#[derive(Debug)]
+struct Use {
+    queue: Arc<Native>,
+    /// Its last write; 0 for none.
+    write: u64,
+    /// Its reads since the last write of anyone: one number for an in-order queue, where it stands
+    /// for all before; each of them for an out-of-order queue.
+    reads: SmallVec<[u64; 2]>,
+}
+
+/// What a command must follow, gathered over its operands.
+#[derive(Debug, Default)]
+pub(crate) struct Dependencies {
+    /// Points whose content it needs: order, and failure passed on.
+    pub(crate) after: SmallVec<[(Arc<Native>, u64); 4]>,
+    /// Points that it only must not overtake.
+    pub(crate) behind: SmallVec<[(Arc<Native>, u64); 4]>,
+}
+
+/// Reads of an out-of-order queue are joined into one when there are this many.
+pub(crate) const JOIN: usize = 64;
+
+impl Tracking {
+    /// Whether no use is unfinished and no writer failed, seen from the home queue.
+    #[inline]
+    pub(crate) fn is_quiet(&self, home: &Native) -> bool {
+        if self.has_others.load(Relaxed) && !self.others_are_quiet() {
+            return false;
+        }
+        let write = self.write.load(Relaxed);
+        let last = write.max(self.read.load(Relaxed));
+        last == 0 || (last <= home.progress().completed() && !home.has_failed(write))
+    }
+
+    #[cold]
+    fn others_are_quiet(&self) -> bool {
+        let mut others = lock(&self.others);
+        others.retain_mut(|entry| {
+            entry.reads.retain(|read| !entry.queue.reached(*read));
+            !entry.reads.is_empty()
+                || (entry.write != 0
+                    && (!entry.queue.reached(entry.write) || entry.queue.has_failed(entry.write)))
+        });
+        let quiet = others.is_empty();
+        self.has_others.store(!quiet, Relaxed);
+        quiet
+    }
+
+    /// Gathers what a command of `on` with this access must follow; no queue stands for the host.
+    pub(crate) fn capture(
+        &self,
+        home: &Arc<Native>,
+        on: Option<&Arc<Native>>,
+        access: Access,
+        found: &mut Dependencies,
+    ) {
+        let same_line = on.is_some_and(|on| Arc::ptr_eq(home, on) && on.in_order);
+        let completed = home.progress().completed();
+        let write = self.write.load(Relaxed);
+        if write != 0 {
+            if access.reads() {
+                if write > completed || home.has_failed(write) {
+                    found.after.push((Arc::clone(home), write));
+                }
+            } else if write > completed && !same_line {
+                found.behind.push((Arc::clone(home), write));
+            }
+        }
+        let read = self.read.load(Relaxed);
+        if access.writes() && read > completed && !same_line {
+            found.behind.push((Arc::clone(home), read));
+        }
+        if self.has_others.load(Relaxed) {
+            for entry in lock(&self.others).iter() {
+                entry.capture(on, access, found);
+            }
+        }
+    }
+
+    /// Records that command `sequence` of `on` uses the allocation.
+    pub(crate) fn record(
+        &self,
+        home: &Arc<Native>,
+        on: &Arc<Native>,
+        sequence: u64,
+        access: Access,
+    ) {
+        let same_line = Arc::ptr_eq(home, on) && on.in_order;
+        if access.writes() {
+            if self.has_others.load(Relaxed) {
+                lock(&self.others).clear();
+                self.has_others.store(false, Relaxed);
+            }
+            self.read.store(0, Relaxed);
+            self.write
+                .store(if same_line { sequence } else { 0 }, Relaxed);
+            if same_line {
+                return;
+            }
+        } else if same_line {
+            self.read.store(sequence, Relaxed);
+            return;
+        }
+        self.record_other(on, sequence, access);
+    }
+
+    fn record_other(&self, on: &Arc<Native>, sequence: u64, access: Access) {
+        let mut others = lock(&self.others);
+        let position = others
+            .iter()
+            .position(|entry| Arc::ptr_eq(&entry.queue, on));
+        let index = position.unwrap_or_else(|| {
+            others.push(Use {
+                queue: Arc::clone(on),
+                write: 0,
+                reads: SmallVec::new(),
+            });
+            others.len() - 1
+        });
+        let entry = &mut others[index];
+        if access.writes() {
+            entry.write = sequence;
+        } else if on.in_order {
+            entry.reads = SmallVec::from_slice(&[sequence]);
+        } else {
+            if entry.reads.len() >= JOIN / 2 {
+                entry.reads.retain(|read| !on.reached(*read));
+            }
+            entry.reads.push(sequence);
+        }
+        self.has_others.store(true, Relaxed);
+    }
+
+    /// The unfinished reads of an out-of-order queue, if there are so many that they should be
+    /// joined into one command before the next is recorded.
+    pub(crate) fn reads_to_join(&self, on: &Arc<Native>) -> Option<SmallVec<[u64; 2]>> {
+        if on.in_order || !self.has_others.load(Relaxed) {
+            return None;
+        }
+        let mut others = lock(&self.others);
+        let entry = others
+            .iter_mut()
+            .find(|entry| Arc::ptr_eq(&entry.queue, on))?;
+        if entry.reads.len() < JOIN {
+            return None;
+        }
+        entry.reads.retain(|read| !on.reached(*read));
+        (entry.reads.len() >= JOIN).then(|| std::mem::take(&mut entry.reads))
+    }
+
+    /// Every use that hasn't finished.
+    pub(crate) fn unfinished(&self, home: &Arc<Native>) -> SmallVec<[(Arc<Native>, u64); 2]> {
+        let mut found = SmallVec::new();
+        let last = self.write.load(Relaxed).max(self.read.load(Relaxed));
+        if last > home.progress().completed() {
+            found.push((Arc::clone(home), last));
+        }
+        if self.has_others.load(Relaxed) {
+            for entry in lock(&self.others).iter() {
+                for &sequence in entry.reads.iter().chain([&entry.write]) {
+                    if sequence != 0 && !entry.queue.reached(sequence) {
+                        found.push((Arc::clone(&entry.queue), sequence));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether everything that the clock doesn't know to be earlier has finished (rule R2).
+    pub(crate) fn is_before(&self, home: &Native, clock: &Clock) -> bool {
+        let last = self.write.load(Relaxed).max(self.read.load(Relaxed));
+        !self.has_others.load(Relaxed) && home.in_order && last <= clock.of(home.id())
+    }
+
+    /// The same uses, for an allocation that is at home on another queue from now on.
+    pub(crate) fn rehome(&mut self, old: &Arc<Native>) -> Self {
+        let moved = std::mem::take(self);
+        let write = moved.write.swap(0, Relaxed);
+        let read = moved.read.swap(0, Relaxed);
+        if write != 0 {
+            moved.record_other(old, write, Access::Write);
+        }
+        if read != 0 {
+            moved.record_other(old, read, Access::Read);
+        }
+        moved
+    }
+
+    /// Whether other queues than an in-order home used it since it was last quiet.
+    pub(crate) fn has_others(&self) -> bool {
+        self.has_others.load(Relaxed)
+    }
+}
+
+impl Use {
+    fn capture(&self, on: Option<&Arc<Native>>, access: Access, found: &mut Dependencies) {
+        let same_line = on.is_some_and(|on| Arc::ptr_eq(&self.queue, on) && on.in_order);
+        let write = self.write;
+        if write != 0 {
+            let unfinished = !self.queue.reached(write);
+            if access.reads() {
+                if unfinished || self.queue.has_failed(write) {
+                    found.after.push((Arc::clone(&self.queue), write));
+                }
+            } else if unfinished && !same_line {
+                found.behind.push((Arc::clone(&self.queue), write));
+            }
+        }
+        if access.writes() && !same_line {
+            for &read in &self.reads {
+                if !self.queue.reached(read) {
+                    found.behind.push((Arc::clone(&self.queue), read));
+                }
+            }
+        }
+    }
+}
+
+impl Dependencies {
+    /// Whether there is nothing to follow.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.after.is_empty() && self.behind.is_empty()
+    }
+
+    /// The points of a list that belong to queues of `driver`, which its queues can follow.
+    pub(crate) fn points(list: &[(Arc<Native>, u64)], driver: u64) -> SmallVec<[Point; 4]> {
+        list.iter()
+            .filter(|(queue, _)| queue.driver == driver)
+            .map(|(queue, sequence)| Point {
+                queue: queue.id(),
+                sequence: *sequence,
+            })
+            .collect()
+    }
+
+    /// The points of a list that belong to queues of other drivers.
+    pub(crate) fn strangers(
+        list: &[(Arc<Native>, u64)],
+        driver: u64,
+    ) -> impl Iterator<Item = &(Arc<Native>, u64)> {
+        list.iter().filter(move |(queue, _)| queue.driver != driver)
+    }
+}

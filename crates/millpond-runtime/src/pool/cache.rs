@@ -1,0 +1,184 @@
+//! A queue's cache of freed blocks: the first tier of a pool.
+//!
+//! Blocks freed by their home queue wait here, by size class, newest last. The queue itself takes
+//! the newest without any check: on an in-order queue every later command is ordered behind the
+//! free (rule R1), and on any queue the block's tracking orders whoever uses it next. Others take
+//! the oldest. The cache is guarded by the queue's line.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::memory::Block;
+use crate::pool::class::{CLASSES, Class};
+
+/// How many blocks without a size class are kept.
+const LARGE_BLOCKS: usize = 8;
+
+/// Freed blocks of one pool and one queue, and what is in use of it.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    classes: Vec<Vec<Arc<Block>>>,
+    large: Vec<Arc<Block>>,
+    /// Blocks that other queues may still be using; they come back when these are done.
+    parked: VecDeque<Arc<Block>>,
+    /// Bytes of all blocks here.
+    bytes: usize,
+    /// Bytes of live allocations, as granted and as asked for.
+    pub(crate) used: usize,
+    pub(crate) requested: usize,
+    /// The most that `used` has been.
+    pub(crate) used_high: usize,
+    /// Live allocations.
+    pub(crate) live: usize,
+}
+
+impl Cache {
+    pub(crate) fn new() -> Self {
+        Self {
+            classes: (0..CLASSES).map(|_| Vec::new()).collect(),
+            large: Vec::new(),
+            parked: VecDeque::new(),
+            bytes: 0,
+            used: 0,
+            requested: 0,
+            used_high: 0,
+            live: 0,
+        }
+    }
+
+    /// Bytes of the blocks that wait here.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Counts an allocation of this many bytes.
+    #[inline]
+    pub(crate) fn count_in(&mut self, granted: usize, requested: usize) {
+        self.used += granted;
+        self.requested += requested;
+        self.live += 1;
+        self.used_high = self.used_high.max(self.used);
+    }
+
+    /// Counts its end.
+    #[inline]
+    pub(crate) fn count_out(&mut self, granted: usize, requested: usize) {
+        self.used -= granted;
+        self.requested -= requested;
+        self.live -= 1;
+    }
+
+    /// The newest block that fits: of the class, or at most an eighth larger.
+    #[inline]
+    pub(crate) fn take(&mut self, class: Class, size: usize) -> Option<Arc<Block>> {
+        let block = match class {
+            Class::Small(index) => self.classes[usize::from(index)].pop(),
+            Class::Large => self.take_large(size, |_| true),
+        }?;
+        self.bytes -= block.capacity;
+        Some(block)
+    }
+
+    /// The oldest block that fits and that `allow` accepts, for another queue.
+    pub(crate) fn take_oldest(
+        &mut self,
+        class: Class,
+        size: usize,
+        allow: impl Fn(&Block) -> bool,
+    ) -> Option<Arc<Block>> {
+        let block = match class {
+            Class::Small(index) => {
+                let list = &mut self.classes[usize::from(index)];
+                // The first is the oldest and most likely done; looking further costs O(n).
+                list.first()
+                    .is_some_and(|block| allow(block))
+                    .then(|| list.remove(0))
+            }
+            Class::Large => self.take_large(size, allow),
+        }?;
+        self.bytes -= block.capacity;
+        Some(block)
+    }
+
+    fn take_large(&mut self, size: usize, allow: impl Fn(&Block) -> bool) -> Option<Arc<Block>> {
+        let fits = |block: &Block| block.capacity >= size && block.capacity <= size + size / 8;
+        let position = self
+            .large
+            .iter()
+            .rposition(|block| fits(block) && allow(block))?;
+        Some(self.large.remove(position))
+    }
+
+    /// Keeps a freed block. `parked` says that other queues may still use it.
+    #[inline]
+    pub(crate) fn put(&mut self, block: Arc<Block>, class: Class, parked: bool) {
+        self.bytes += block.capacity;
+        match class {
+            _ if parked => self.parked.push_back(block),
+            Class::Small(index) => self.classes[usize::from(index)].push(block),
+            Class::Large => self.large.push(block),
+        }
+    }
+
+    /// Whether there are more large blocks, or more bytes, than should be kept.
+    #[inline]
+    pub(crate) fn is_full(&self, limit: usize) -> bool {
+        self.bytes > limit || self.large.len() > LARGE_BLOCKS
+    }
+
+    /// Takes out the oldest blocks, until half of the limits is free.
+    pub(crate) fn evict(&mut self, limit: usize) -> Vec<Arc<Block>> {
+        let mut evicted = Vec::new();
+        if self.large.len() > LARGE_BLOCKS {
+            evicted.extend(self.large.drain(..LARGE_BLOCKS / 2));
+        }
+        self.bytes -= evicted.iter().map(|block| block.capacity).sum::<usize>();
+        // The largest classes first: few blocks give much memory.
+        let lists = std::iter::once(&mut self.large).chain(self.classes.iter_mut().rev());
+        for list in lists {
+            while self.bytes > limit / 2 && !list.is_empty() {
+                let half = list.len().div_ceil(2);
+                for block in list.drain(..half) {
+                    self.bytes -= block.capacity;
+                    evicted.push(block);
+                }
+            }
+        }
+        evicted
+    }
+
+    /// Takes out everything.
+    pub(crate) fn clear(&mut self) -> Vec<Arc<Block>> {
+        self.bytes = 0;
+        let lists = self.classes.iter_mut().chain([&mut self.large]);
+        let mut all: Vec<_> = lists.flat_map(std::mem::take).collect();
+        all.extend(self.parked.drain(..));
+        all
+    }
+
+    /// Takes out the parked blocks that `is_quiet` says are done, looking at a few.
+    pub(crate) fn unpark(&mut self, is_quiet: impl Fn(&Block) -> bool) -> Vec<Arc<Block>> {
+        let mut ready = Vec::new();
+        for _ in 0..self.parked.len().min(16) {
+            let Some(block) = self.parked.pop_front() else {
+                break;
+            };
+            if is_quiet(&block) {
+                self.bytes -= block.capacity;
+                ready.push(block);
+            } else {
+                self.parked.push_back(block);
+            }
+        }
+        ready
+    }
+
+    /// Every block here, for statistics.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Arc<Block>> {
+        self.classes
+            .iter()
+            .flatten()
+            .chain(&self.large)
+            .chain(&self.parked)
+    }
+}

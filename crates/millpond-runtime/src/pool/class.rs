@@ -1,0 +1,100 @@
+//! Size classes: four for each power of two, from 256 bytes to 4 MiB.
+//!
+//! A request is rounded up to its class, which wastes at most a fifth of what is granted. Larger
+//! requests are rounded up to a multiple of [`LARGE_GRANULE`] and matched by size.
+
+/// Every size is a multiple of this many bytes.
+pub(crate) const GRANULE: usize = 256;
+
+/// How many classes there are.
+pub(crate) const CLASSES: usize = 4 + 4 * 12;
+
+/// The largest size that has a class.
+pub(crate) const LARGEST: usize = 4 << 20;
+
+/// Sizes above the largest class are multiples of this many bytes.
+pub(crate) const LARGE_GRANULE: usize = 64 << 10;
+
+/// Where a request belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// One of the fixed sizes.
+    Small(u8),
+    /// A size of its own.
+    Large,
+}
+
+/// The class of a request and the bytes it is granted; `None` if it can't be counted.
+#[inline]
+pub(crate) fn of(bytes: usize) -> Option<(Class, usize)> {
+    if bytes <= 4 * GRANULE {
+        let index = bytes.max(1).div_ceil(GRANULE) - 1;
+        return Some((Class::Small(index as u8), (index + 1) * GRANULE));
+    }
+    if bytes <= LARGEST {
+        let last = bytes - 1;
+        let octave = last.ilog2() - 10;
+        let quarter = (last >> (octave + 8)) & 3;
+        let size = (1_usize << (octave + 8)) * (quarter + 5);
+        return Some((
+            Class::Small((4 + octave as usize * 4 + quarter) as u8),
+            size,
+        ));
+    }
+    let granted = bytes.checked_next_multiple_of(LARGE_GRANULE)?;
+    isize::try_from(granted).ok()?;
+    Some((Class::Large, granted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_tight_and_in_order() {
+        let mut previous = (0, 0);
+        for bytes in (0..LARGEST).step_by(61).chain([LARGEST]) {
+            let Some((Class::Small(index), size)) = of(bytes) else {
+                panic!("{bytes}")
+            };
+            assert!(size >= bytes && size % GRANULE == 0, "{bytes} got {size}");
+            assert!(
+                bytes <= 1024 || (size - bytes) * 5 <= size,
+                "{bytes} got {size}"
+            );
+            assert!(usize::from(index) < CLASSES);
+            assert!((index == previous.0) == (size == previous.1) || bytes == 0);
+            assert!(index >= previous.0);
+            previous = (index, size);
+        }
+        assert_eq!(usize::from(previous.0), CLASSES - 1);
+        assert_eq!(previous.1, LARGEST);
+    }
+
+    #[test]
+    fn class_boundaries_are_exact() {
+        for index in 0..CLASSES {
+            let size = if index < 4 {
+                (index + 1) * GRANULE
+            } else {
+                let (octave, quarter) = ((index - 4) / 4, (index - 4) % 4);
+                (256 << octave) * (quarter + 5)
+            };
+            assert_eq!(of(size), Some((Class::Small(index as u8), size)));
+            assert_ne!(
+                of(size + 1).map(|found| found.0),
+                Some(Class::Small(index as u8))
+            );
+        }
+    }
+
+    #[test]
+    fn sizes_beyond_the_address_space_are_refused() {
+        assert_eq!(
+            of(LARGEST + 1),
+            Some((Class::Large, LARGEST + LARGE_GRANULE))
+        );
+        assert_eq!(of(usize::MAX), None);
+        assert_eq!(of(isize::MAX as usize + 1), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! A queue's line: the state that one command at a time passes through.
+//!
+//! # Protocol
+//! Submitting a command is one atomic step (rule O1): under the lock of the queue it runs on *and*
+//! of the home queues of all its operands, taken by ascending id,
+//! 1. the uses recorded on its operands are captured: what it must follow;
+//! 2. the command is handed to the backend, which gives it the next sequence number;
+//! 3. its own uses are recorded on the operands.
+//!
+//! Any two commands with an operand in common hold that operand's home line in turn, so they agree
+//! who was first; whoever comes second sees what the first recorded. Dependencies therefore point
+//! backwards in one total order and can't form a cycle, whatever queues and threads are involved.
+//!
+//! A small command whose queue and operands are quiet runs right there, on the calling thread,
+//! while the lines are held: it needs no sequence number and leaves no trace, since nobody can see
+//! its operands before it is done.
+
+use std::sync::{Arc, MutexGuard};
+
+use smallvec::SmallVec;
+
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::memory::tracking::Dependencies;
+use crate::pool::Cache;
+use crate::queue::QueueCore;
+use crate::queue::submit::Use;
+
+/// Guarded by the queue's lock.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    /// The last sequence number given out.
+    pub(crate) submitted: u64,
+    /// What the next command must follow beside its operands.
+    pub(crate) waits: Dependencies,
+    /// What everything submitted from now on happens after.
+    pub(crate) clock: Clock,
+    /// Closed to new work.
+    pub(crate) closed: bool,
+    /// How many of the queue's failures a wait has looked at.
+    pub(crate) told: usize,
+    /// Freed blocks, by the slot of their pool.
+    caches: Vec<Option<Box<Cache>>>,
+}
+
+impl Line {
+    /// The cache of the pool in this slot.
+    #[inline]
+    pub(crate) fn cache(&mut self, slot: usize) -> &mut Cache {
+        if self.caches.len() <= slot {
+            self.caches.resize_with(slot + 1, || None);
+        }
+        self.caches[slot].get_or_insert_with(|| Box::new(Cache::new()))
+    }
+
+    /// The same, if the queue ever used that pool.
+    pub(crate) fn cache_if_any(&self, slot: usize) -> Option<&Cache> {
+        self.caches.get(slot)?.as_deref()
+    }
+
+    /// Fails if the queue was closed.
+    #[inline]
+    pub(crate) fn check_open(&self, queue: &QueueCore) -> Result<()> {
+        if self.closed {
+            return Err(Error::Closed {
+                queue: queue.native().id().to_string(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes out all caches.
+    pub(crate) fn take_caches(&mut self) -> Vec<Option<Box<Cache>>> {
+        std::mem::take(&mut self.caches)
+    }
+}
+
+/// The lines that a command passes through: its queue's and those of its operands' homes.
+pub(crate) struct Lines<'a> {
+    pub(crate) own: MutexGuard<'a, Line>,
+    _others: SmallVec<[MutexGuard<'a, Line>; 2]>,
+}
+
+impl<'a> Lines<'a> {
+    /// Locks them in the one order that all commands use.
+    #[inline]
+    pub(crate) fn lock(queue: &'a Arc<QueueCore>, uses: &[Use<'a>]) -> Self {
+        if uses
+            .iter()
+            .all(|use_| Arc::ptr_eq(use_.allocation.block().home(), queue))
+        {
+            return Self {
+                own: queue.lock(),
+                _others: SmallVec::new(),
+            };
+        }
+        Self::lock_several(queue, uses)
+    }
+
+    #[cold]
+    fn lock_several(queue: &'a Arc<QueueCore>, uses: &[Use<'a>]) -> Self {
+        let mut queues: SmallVec<[&'a Arc<QueueCore>; 4]> = uses
+            .iter()
+            .map(|use_| use_.allocation.block().home())
+            .collect();
+        queues.push(queue);
+        queues.sort_unstable_by_key(|queue| queue.native().id());
+        queues.dedup_by_key(|queue| queue.native().id());
+        let mut own = None;
+        let mut others = SmallVec::new();
+        for other in queues {
+            if Arc::ptr_eq(other, queue) {
+                own = Some(other.lock());
+            } else {
+                others.push(other.lock());
+            }
+        }
+        Self {
+            own: own.expect("the queue itself is in the list"),
+            _others: others,
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Queues: ordered lines of commands on one device.
+//!
+//! `line.rs` has the submission protocol, `submit.rs` carries it out, `work.rs` lists what can be
+//! asked of a queue, `native.rs` is the backend's part of it.
+
+mod line;
+mod native;
+mod submit;
+pub(crate) mod work;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use millpond_hal as hal;
+use millpond_hal::{Failure, HostKernel, QueueOptions, Wait};
+use millpond_types::MemoryKind;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::lifecycle;
+use crate::memory::{Allocation, Block, Source};
+use crate::sync::lock;
+
+pub(crate) use line::Line;
+pub(crate) use native::Native;
+pub(crate) use submit::in_task;
+pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use};
+
+/// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.
+///
+/// ```
+/// # use millpond_hal::{Driver, null::NullDriver};
+/// # use millpond_runtime::Device;
+/// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+/// let queue = device.default_queue()?;
+/// let event = queue.record()?;
+/// event.wait()?;
+/// # Ok::<(), millpond_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Queue(Arc<QueueCore>);
+
+/// What handles of a queue, and allocations at home on it, share.
+pub(crate) struct QueueCore {
+    device: Device,
+    native: Arc<Native>,
+    profiling: bool,
+    /// Whether small commands may run on the calling thread.
+    pub(crate) inline: bool,
+    line: Mutex<Line>,
+}
+
+impl Queue {
+    pub(crate) fn of(core: Arc<QueueCore>) -> Self {
+        Self(core)
+    }
+
+    #[inline]
+    pub(crate) fn core(&self) -> &Arc<QueueCore> {
+        &self.0
+    }
+
+    /// The device it belongs to.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// A number that no other queue of the process has or will have.
+    pub fn id(&self) -> u64 {
+        self.0.native.id().get()
+    }
+
+    /// Whether commands take effect in the order of their submission.
+    pub fn is_in_order(&self) -> bool {
+        self.0.native.in_order
+    }
+
+    /// Whether the times of its commands are kept for [`Event::times`].
+    pub fn is_profiling(&self) -> bool {
+        self.0.profiling
+    }
+
+    /// Whether everything submitted has finished.
+    pub fn is_idle(&self) -> bool {
+        self.0.lock().submitted == self.0.native.progress().completed()
+    }
+
+    /// Allocates from the device's pool of this kind. The address is known at once; the bytes are
+    /// uninitialised.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] with what the pool holds; a closed queue.
+    #[inline]
+    pub fn allocate(&self, kind: MemoryKind, bytes: usize) -> Result<Allocation> {
+        self.0.device.pool_core(kind).allocate(&self.0, bytes)
+    }
+
+    /// Runs a kernel over its whole extent on these operands, in order with everything else that
+    /// uses them.
+    ///
+    /// `cost` estimates the work in nanoseconds on one thread. Small work on a quiet queue runs
+    /// before this returns, and its error is this call's; other errors surface at a wait.
+    ///
+    /// # Errors
+    /// Operands that don't fit the kernel or the device; a closed queue.
+    #[inline]
+    pub fn launch<K: HostKernel + 'static>(
+        &self,
+        kernel: K,
+        operands: &[&Allocation],
+        cost: u32,
+    ) -> Result<()> {
+        self.0.launch(kernel, operands, cost)
+    }
+
+    /// Waits for everything submitted so far.
+    ///
+    /// # Errors
+    /// The first failure that no wait has told yet (rule O7).
+    pub fn wait(&self) -> Result<()> {
+        self.wait_until(None)
+    }
+
+    /// Waits for everything submitted so far, or until the deadline.
+    ///
+    /// # Errors
+    /// As for [`Queue::wait`]; [`Error::TimedOut`].
+    pub fn wait_until(&self, deadline: Option<Instant>) -> Result<()> {
+        lifecycle::check("waiting")?;
+        let begin = Instant::now();
+        let sequence = if self.is_in_order() || self.is_idle() {
+            self.0.lock().submitted
+        } else {
+            self.barrier(&[])?.sequence()
+        };
+        self.0.native.wait_until(sequence, deadline, begin)?;
+        match self.0.untold_failure() {
+            Some(failure) => Err(Error::Failed(failure)),
+            None => Ok(()),
+        }
+    }
+
+    /// Closes the queue to new work; what was submitted is finished. Closing twice does nothing.
+    ///
+    /// Allocations at home on it stay valid, for commands of other queues.
+    pub fn close(&self) {
+        self.0.lock().closed = true;
+        self.0.flush_caches();
+    }
+
+    /// An event for everything submitted so far.
+    ///
+    /// # Errors
+    /// A closed queue, if it is out of order and not idle.
+    pub fn record(&self) -> Result<Event> {
+        if !self.is_in_order() && !self.is_idle() {
+            return self.barrier(&[]);
+        }
+        let line = self.0.lock();
+        Ok(Event::new(
+            Arc::clone(&self.0),
+            line.submitted,
+            line.clock.clone(),
+        ))
+    }
+}
+
+impl QueueCore {
+    pub(crate) fn new(
+        device: Device,
+        native: Arc<dyn hal::Queue>,
+        driver: u64,
+        options: &QueueOptions,
+    ) -> Self {
+        let in_order = !options.out_of_order;
+        let inline = device.info().host_executed && in_order && !options.profiling;
+        let native = Arc::new(Native::new(native, driver, in_order));
+        let line = Mutex::default();
+        Self {
+            device,
+            native,
+            profiling: options.profiling,
+            inline,
+            line,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    #[inline]
+    pub(crate) fn native(&self) -> &Arc<Native> {
+        &self.native
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Line> {
+        lock(&self.line)
+    }
+
+    pub(crate) fn with_line<R>(&self, body: impl FnOnce(&mut Line) -> R) -> R {
+        body(&mut self.lock())
+    }
+
+    /// Wraps foreign memory; `Queue::import` states what the caller promises.
+    pub(crate) fn import(
+        self: &Arc<Self>,
+        kind: MemoryKind,
+        base: hal::Address,
+        bytes: usize,
+        release: crate::memory::Release,
+    ) -> Result<Allocation> {
+        self.lock().check_open(self)?;
+        Ok(Allocation::new(Arc::new(Block {
+            base,
+            capacity: bytes,
+            bytes,
+            kind,
+            home: Some(Arc::clone(self)),
+            tracking: crate::memory::tracking::Tracking::default(),
+            source: Source::Foreign(Some(release)),
+            host_shared: std::sync::atomic::AtomicBool::new(true),
+        })))
+    }
+
+    /// Takes back a block whose last handle was dropped.
+    #[inline]
+    pub(crate) fn recycle(&self, mut block: Arc<Block>) {
+        let Some(owned) = Arc::get_mut(&mut block) else {
+            return;
+        };
+        *owned.host_shared.get_mut() = false;
+        let Source::Pool { pool, class } = &owned.source else {
+            return;
+        };
+        let (slot, class, limit) = (pool.slot, *class, pool.cache_limit());
+        let parked = owned.tracking.has_others();
+        let mut line = self.lock();
+        let closed = line.closed;
+        let cache = line.cache(slot);
+        cache.count_out(block.capacity, block.bytes);
+        cache.put(block, class, parked);
+        if closed || cache.is_full(limit) {
+            let evicted = if closed {
+                cache.clear()
+            } else {
+                cache.evict(limit)
+            };
+            drop(line);
+            self.give_up(evicted);
+        }
+    }
+
+    /// Hands blocks to the stores of their pools.
+    fn give_up(&self, blocks: Vec<Arc<Block>>) {
+        for block in blocks {
+            if let Source::Pool { pool, .. } = &block.source {
+                let pool = Arc::clone(pool);
+                pool.absorb(vec![block], &self.native);
+            }
+        }
+    }
+
+    fn flush_caches(&self) {
+        let blocks: Vec<_> = self.with_line(|line| {
+            let mut all = Vec::new();
+            for slot in 0..MemoryKind::ALL.len() {
+                all.extend(line.cache(slot).clear());
+            }
+            all
+        });
+        self.give_up(blocks);
+    }
+
+    /// The next failure of the queue that no wait has told.
+    fn untold_failure(&self) -> Option<Failure> {
+        let told = self.lock().told;
+        if self.native.progress().failed() as usize <= told {
+            return None;
+        }
+        let failures = self.native.hal().failures(told);
+        let untold = failures.iter().position(|(_, failure)| failure.surface());
+        let looked_at = untold.map_or(failures.len(), |position| position + 1);
+        let mut line = self.lock();
+        line.told = line.told.max(told + looked_at);
+        untold.map(|position| failures[position].1.clone())
+    }
+}
+
+impl Drop for QueueCore {
+    fn drop(&mut self) {
+        if lifecycle::is_running() {
+            self.flush_caches();
+        } else {
+            std::mem::forget(lock(&self.line).take_caches());
+        }
+    }
+}
+
+impl Native {
+    /// Waits for one command.
+    pub(crate) fn wait_until(
+        &self,
+        sequence: u64,
+        deadline: Option<Instant>,
+        begin: Instant,
+    ) -> Result<()> {
+        if sequence <= self.progress().completed() {
+            return Ok(());
+        }
+        match self.hal().wait(sequence, deadline) {
+            Wait::Reached => Ok(()),
+            Wait::TimedOut => {
+                let waited: Duration = begin.elapsed();
+                Err(Error::TimedOut { waited })
+            }
+        }
+    }
+}
+
+impl PartialEq for Queue {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Queue {}
+
+impl std::hash::Hash for Queue {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Queue({} on {})", self.id(), self.0.device)
+    }
+}
+
+impl fmt::Debug for QueueCore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {}", self.native.id(), self.device)
+    }
+}

@@ -1,0 +1,339 @@
+//! Submission: from a command and its operands to a place on the queue.
+
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use millpond_hal::{
+    Access, Address, Command, DeviceError, Failure, FailureKind, Gate, HostKernel, Submission,
+};
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+use crate::lifecycle;
+use crate::memory::Allocation;
+use crate::memory::tracking::Dependencies;
+use crate::queue::line::{Line, Lines};
+use crate::queue::{Native, QueueCore};
+
+/// Commands of a queue that may be unfinished before a submission waits (rule O4).
+pub const BACKLOG: u64 = 4096;
+
+/// Work that costs at most this many nanoseconds may run on the calling thread. About what handing
+/// it to another thread and back costs on a machine whose threads sleep.
+pub const INLINE_NANOSECONDS: u32 = 25_000;
+
+/// One operand of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Use<'a> {
+    /// The memory.
+    pub allocation: &'a Allocation,
+    /// What the command does with it.
+    pub access: Access,
+}
+
+/// Work of another driver that a gate on this queue stands for.
+struct Bridge {
+    gate: Gate,
+    queue: Arc<Native>,
+    sequence: u64,
+    /// Whether its failure is passed on.
+    content: bool,
+}
+
+thread_local! {
+    /// Whether this thread runs a host task, which must not wait for room on a queue.
+    static IN_TASK: Cell<bool> = const { Cell::new(false) };
+}
+
+impl QueueCore {
+    /// Runs a kernel on operands: at once if it is small and everything is quiet, else in order.
+    ///
+    /// `cost` is an estimate in nanoseconds on one thread.
+    #[inline]
+    pub(crate) fn launch<K: HostKernel + 'static>(
+        self: &Arc<Self>,
+        kernel: K,
+        operands: &[&Allocation],
+        cost: u32,
+    ) -> Result<()> {
+        lifecycle::check("launching")?;
+        if operands.len() != kernel.operands() {
+            return Err(Error::OperandCount {
+                operation: describe(&kernel),
+                expected: kernel.operands(),
+                found: operands.len(),
+            });
+        }
+        let mut uses: SmallVec<[Use<'_>; 4]> = SmallVec::new();
+        let mut bases: SmallVec<[Address; 4]> = SmallVec::new();
+        for (index, &allocation) in operands.iter().enumerate() {
+            let footprint = kernel.footprint(index);
+            if footprint.bytes.end > allocation.bytes() {
+                return Err(Error::Bounds {
+                    operation: describe(&kernel),
+                    begin: footprint.bytes.start,
+                    end: footprint.bytes.end,
+                    size: allocation.bytes(),
+                });
+            }
+            uses.push(Use {
+                allocation,
+                access: footprint.access,
+            });
+            bases.push(allocation.address());
+        }
+        self.check_devices(&uses, || describe(&kernel))?;
+        if cost <= INLINE_NANOSECONDS && self.inline {
+            let lines = Lines::lock(self, &uses);
+            lines.own.check_open(self)?;
+            if self.is_quiet(&lines.own, &uses) {
+                return run_inline(&kernel, &bases);
+            }
+        }
+        let kernel: Arc<dyn HostKernel> = Arc::new(kernel);
+        self.submit(&uses, Command::Launch { kernel, bases })
+            .map(drop)
+    }
+
+    /// Whether nothing stands before a command with these operands.
+    #[inline]
+    pub(crate) fn is_quiet(&self, line: &Line, uses: &[Use<'_>]) -> bool {
+        line.submitted == self.native().progress().completed()
+            && line.waits.is_empty()
+            && uses.iter().all(|use_| {
+                let block = use_.allocation.block();
+                block.tracking.is_quiet(block.home().native())
+            })
+    }
+
+    fn check_devices(&self, uses: &[Use<'_>], name: impl Fn() -> String) -> Result<()> {
+        for (operand, use_) in uses.iter().enumerate() {
+            let block = use_.allocation.block();
+            let home = block.home();
+            if !std::ptr::eq(Arc::as_ptr(home), self)
+                && home.device() != self.device()
+                && block.kind == millpond_types::MemoryKind::Device
+                && !(home.device().info().host_executed && self.device().info().host_executed)
+            {
+                return Err(Error::DeviceMismatch {
+                    operation: name(),
+                    operand,
+                    found: home.device().name().to_owned(),
+                    expected: self.device().name().to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a command behind everything that its operands require; its sequence number.
+    ///
+    /// The caller has checked that the command stays within its operands.
+    pub(crate) fn submit(self: &Arc<Self>, uses: &[Use<'_>], command: Command) -> Result<u64> {
+        lifecycle::check("submitting")?;
+        let mut bridges = SmallVec::new();
+        let sequence = {
+            let mut lines = self.lock_with_room(uses)?;
+            self.append(&mut lines.own, uses, command, &mut bridges)?
+        };
+        open_when_reached(bridges);
+        if uses.iter().any(|use_| use_.allocation.is_host_shared()) && !in_task() {
+            // Host code may look at, or change, the bytes as soon as this returns.
+            self.native().wait(sequence)?;
+        }
+        Ok(sequence)
+    }
+
+    /// Locks the lines once the queue has room for a command.
+    fn lock_with_room<'a>(self: &'a Arc<Self>, uses: &[Use<'a>]) -> Result<Lines<'a>> {
+        loop {
+            let lines = Lines::lock(self, uses);
+            lines.own.check_open(self)?;
+            let unfinished = lines.own.submitted - self.native().progress().completed();
+            if unfinished < BACKLOG || in_task() {
+                return Ok(lines);
+            }
+            let target = lines.own.submitted - BACKLOG / 2;
+            drop(lines);
+            // A failure of that command surfaces where rule O7 says, not here.
+            let _ = self.native().wait(target);
+        }
+    }
+
+    /// The protocol of `line.rs`: capture, hand over, record.
+    fn append(
+        &self,
+        line: &mut Line,
+        uses: &[Use<'_>],
+        command: Command,
+        bridges: &mut SmallVec<[Bridge; 1]>,
+    ) -> Result<u64> {
+        let native = self.native();
+        let mut follow = std::mem::take(&mut line.waits);
+        for use_ in uses {
+            let block = use_.allocation.block();
+            if let Some(reads) = block.tracking.reads_to_join(native) {
+                let join = self.append_join(line, &reads)?;
+                block
+                    .tracking
+                    .record(block.home().native(), native, join, Access::Read);
+            }
+            block.tracking.capture(
+                block.home().native(),
+                Some(native),
+                use_.access,
+                &mut follow,
+            );
+        }
+        let mut after = Dependencies::points(&follow.after, native.driver);
+        let mut behind = Dependencies::points(&follow.behind, native.driver);
+        for (list, points, content) in [
+            (&follow.after, &mut after, true),
+            (&follow.behind, &mut behind, false),
+        ] {
+            for (queue, sequence) in Dependencies::strangers(list, native.driver) {
+                let gate = Gate::new();
+                let sequence_of_gate =
+                    self.hand_over(line, Command::Gate(gate.clone()), &[], &[])?;
+                points.push(native.point(sequence_of_gate));
+                let queue = Arc::clone(queue);
+                bridges.push(Bridge {
+                    gate,
+                    queue,
+                    sequence: *sequence,
+                    content,
+                });
+            }
+        }
+        let sequence = self.hand_over(line, command, &after, &behind)?;
+        for point in after.iter().chain(&behind) {
+            if point.queue != native.id() {
+                line.clock.learn(*point);
+            }
+        }
+        for use_ in uses {
+            let block = use_.allocation.block();
+            block
+                .tracking
+                .record(block.home().native(), native, sequence, use_.access);
+        }
+        Ok(sequence)
+    }
+
+    /// A command that does nothing and finishes when the given commands of this queue have.
+    fn append_join(&self, line: &mut Line, sequences: &[u64]) -> Result<u64> {
+        let behind: SmallVec<[_; 64]> = sequences
+            .iter()
+            .map(|&sequence| self.native().point(sequence))
+            .collect();
+        let join = Command::Task {
+            name: Arc::from("join"),
+            task: Box::new(|| Ok(())),
+        };
+        Ok(self.hand_over(line, join, &[], &behind)?)
+    }
+
+    fn hand_over(
+        &self,
+        line: &mut Line,
+        command: Command,
+        after: &[millpond_hal::Point],
+        behind: &[millpond_hal::Point],
+    ) -> std::result::Result<u64, DeviceError> {
+        let origin = self.origin();
+        let submission = Submission {
+            command,
+            after,
+            behind,
+            origin,
+        };
+        // SAFETY: A1: memory of operands goes back to the driver only when every point recorded on
+        // it was reached, and this command's point is recorded before the lines are unlocked; host
+        // buffers of blocking copies outlive the wait for their command. A2: operands were checked
+        // to be of this device or reachable. A3: what `tracking` captured is passed on. A4: the
+        // queue's line is locked.
+        let point = unsafe { self.native().hal().submit(submission) }?;
+        line.submitted = point.sequence;
+        Ok(point.sequence)
+    }
+}
+
+fn open_when_reached(bridges: SmallVec<[Bridge; 1]>) {
+    for Bridge {
+        gate,
+        queue,
+        sequence,
+        content,
+    } in bridges
+    {
+        let source = Arc::clone(&queue);
+        queue.hal().on_reached(
+            sequence,
+            Box::new(move || {
+                let outcome = source.hal().outcome(sequence).unwrap_or(Ok(()));
+                gate.open(if content { outcome } else { Ok(()) });
+            }),
+        );
+    }
+}
+
+/// Runs a kernel on the calling thread, under the lines that guard its operands.
+#[inline]
+fn run_inline<K: HostKernel>(kernel: &K, bases: &[Address]) -> Result<()> {
+    let body = AssertUnwindSafe(|| {
+        // SAFETY: `launch` checked that there is a base for each operand and that the footprints
+        // lie within live allocations; the caller holds the lines of all operands' homes and found
+        // them quiet, so nobody else touches them until this returns; the range is the whole
+        // extent, run once.
+        unsafe { kernel.run(bases, 0..kernel.extent()) }?;
+        // SAFETY: as above, and every piece was run.
+        unsafe { kernel.finish(bases) }
+    });
+    match catch_unwind(body) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(fail(kernel, FailureKind::Command, &error.to_string())),
+        Err(payload) => Err(fail(kernel, FailureKind::Panic, &panic_message(&*payload))),
+    }
+}
+
+#[cold]
+fn fail(kernel: &dyn HostKernel, kind: FailureKind, reason: &str) -> Error {
+    let failure = Failure::new(kind, describe(kernel), reason);
+    failure.surface();
+    Error::Failed(failure)
+}
+
+/// The text of a panic's payload.
+pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", text.unwrap_or("no message"))
+}
+
+fn describe(kernel: &dyn HostKernel) -> String {
+    struct Described<'a>(&'a dyn HostKernel);
+    impl fmt::Display for Described<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.describe(f)
+        }
+    }
+    Described(kernel).to_string()
+}
+
+pub(crate) fn in_task() -> bool {
+    IN_TASK.get()
+}
+
+/// Marks the thread as running a host task for the time of a call.
+pub(crate) fn as_task<R>(body: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IN_TASK.set(self.0);
+        }
+    }
+    let _restore = Restore(IN_TASK.replace(true));
+    body()
+}

@@ -1,0 +1,268 @@
+//! What can be asked of a queue beside kernels: copies, fills, host tasks, barriers, gates, hints.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use millpond_hal::{Access, Advice, Command, Gate, Pattern};
+
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::lifecycle;
+use crate::memory::Allocation;
+use crate::memory::tracking::Dependencies;
+use crate::queue::submit::{Use, as_task};
+use crate::queue::{Native, Queue, QueueCore};
+
+/// What runs on a host thread when the queue reaches it; the error's text becomes the failure.
+pub type TaskResult = std::result::Result<(), String>;
+
+impl Queue {
+    /// Copies bytes between allocations, or within one where the ranges don't overlap.
+    ///
+    /// # Errors
+    /// Ranges outside of the allocations, or overlapping; a closed queue.
+    pub fn copy(
+        &self,
+        src: &Allocation,
+        src_offset: usize,
+        dst: &Allocation,
+        dst_offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        check_range("copy", src, src_offset, bytes)?;
+        check_range("copy", dst, dst_offset, bytes)?;
+        if src.same_as(dst) && src_offset.abs_diff(dst_offset) < bytes {
+            return Err(Error::Overlap {
+                src: src_offset,
+                dst: dst_offset,
+                bytes,
+            });
+        }
+        if bytes == 0 {
+            return Ok(());
+        }
+        let uses = [
+            Use {
+                allocation: src,
+                access: Access::Read,
+            },
+            Use {
+                allocation: dst,
+                access: overwrite(dst, bytes),
+            },
+        ];
+        let command = Command::Copy {
+            src: src.address().offset(src_offset),
+            dst: dst.address().offset(dst_offset),
+            bytes,
+        };
+        self.core().submit(&uses, command).map(drop)
+    }
+
+    /// Repeats a pattern over a range of bytes.
+    ///
+    /// # Errors
+    /// A range outside of the allocation, or not a multiple of the pattern; a closed queue.
+    pub fn fill(&self, dst: &Allocation, range: Range<usize>, pattern: Pattern) -> Result<()> {
+        let bytes = range.len();
+        check_range("fill", dst, range.start, bytes)?;
+        if !bytes.is_multiple_of(pattern.bytes().len()) {
+            return Err(Error::Invalid {
+                what: "fill",
+                reason: format!(
+                    "{bytes} bytes are not a multiple of a pattern of {} bytes",
+                    pattern.bytes().len()
+                ),
+            });
+        }
+        if bytes == 0 {
+            return Ok(());
+        }
+        let uses = [Use {
+            allocation: dst,
+            access: overwrite(dst, bytes),
+        }];
+        let dst = dst.address().offset(range.start);
+        self.core()
+            .submit(
+                &uses,
+                Command::Fill {
+                    dst,
+                    pattern,
+                    bytes,
+                },
+            )
+            .map(drop)
+    }
+
+    /// Runs a closure on a host thread, in order with everything that uses the same memory.
+    ///
+    /// The closure may submit to queues; it must not wait for work behind itself.
+    ///
+    /// # Errors
+    /// A closed queue. What the closure returns or panics with surfaces at a wait.
+    pub fn task(
+        &self,
+        name: impl Into<Arc<str>>,
+        uses: &[Use<'_>],
+        task: impl FnOnce() -> TaskResult + Send + 'static,
+    ) -> Result<Event> {
+        let task = Box::new(move || as_task(task));
+        self.event(
+            uses,
+            Command::Task {
+                name: name.into(),
+                task,
+            },
+        )
+    }
+
+    /// Holds the queue until the gate is opened, which may be done from any thread.
+    ///
+    /// # Errors
+    /// A closed queue.
+    pub fn gate(&self, gate: &Gate, uses: &[Use<'_>]) -> Result<Event> {
+        self.event(uses, Command::Gate(gate.clone()))
+    }
+
+    /// Waits on the queue for everything before it and for the events; later commands wait for it.
+    ///
+    /// # Errors
+    /// A closed queue.
+    pub fn barrier(&self, events: &[&Event]) -> Result<Event> {
+        for event in events {
+            self.wait_for(event)?;
+        }
+        self.event(&[], Command::Barrier)
+    }
+
+    /// Makes everything submitted from now on happen after the event, wherever it was recorded.
+    ///
+    /// # Errors
+    /// A closed queue; on an out-of-order queue this submits a barrier.
+    pub fn wait_for(&self, event: &Event) -> Result<()> {
+        lifecycle::check("waiting for an event")?;
+        let native = event.queue_core().native();
+        let foreign = !Arc::ptr_eq(native, self.core().native());
+        let mut line = self.core().lock();
+        line.check_open(self.core())?;
+        if foreign {
+            line.clock.merge(event.clock());
+            line.clock.learn(native.point(event.sequence()));
+            if !native.reached(event.sequence()) {
+                line.waits
+                    .behind
+                    .push((Arc::clone(native), event.sequence()));
+            }
+        }
+        drop(line);
+        if !self.is_in_order() {
+            self.event(&[], Command::Barrier)?;
+        }
+        Ok(())
+    }
+
+    /// Hints that a range will be used on the device.
+    ///
+    /// # Errors
+    /// A range outside of the allocation; a closed queue.
+    pub fn prefetch(&self, allocation: &Allocation, range: Range<usize>) -> Result<()> {
+        check_range("prefetch", allocation, range.start, range.len())?;
+        let address = allocation.address().offset(range.start);
+        let uses = [Use {
+            allocation,
+            access: Access::Read,
+        }];
+        self.core()
+            .submit(
+                &uses,
+                Command::Prefetch {
+                    address,
+                    bytes: range.len(),
+                },
+            )
+            .map(drop)
+    }
+
+    /// Hints how a range is used.
+    ///
+    /// # Errors
+    /// A range outside of the allocation; a closed queue.
+    pub fn advise(
+        &self,
+        allocation: &Allocation,
+        range: Range<usize>,
+        advice: Advice,
+    ) -> Result<()> {
+        check_range("advise", allocation, range.start, range.len())?;
+        let address = allocation.address().offset(range.start);
+        let uses = [Use {
+            allocation,
+            access: Access::Read,
+        }];
+        let command = Command::Advise {
+            address,
+            bytes: range.len(),
+            advice,
+        };
+        self.core().submit(&uses, command).map(drop)
+    }
+
+    fn event(&self, uses: &[Use<'_>], command: Command) -> Result<Event> {
+        let sequence = self.core().submit(uses, command)?;
+        let clock = self.core().lock().clock.clone();
+        Ok(Event::new(Arc::clone(self.core()), sequence, clock))
+    }
+}
+
+impl QueueCore {
+    /// Where the command being submitted comes from, if lines are traced.
+    pub(crate) fn origin(&self) -> Option<Arc<str>> {
+        crate::trace::current_origin()
+    }
+}
+
+impl Dependencies {
+    /// Waits on the host for all of it; the failure of what content was needed of.
+    pub(crate) fn wait(&self) -> Result<()> {
+        for (queue, sequence) in &self.behind {
+            let _ = queue.wait(*sequence);
+        }
+        for (queue, sequence) in &self.after {
+            if let Err(failure) = Native::wait(queue, *sequence) {
+                failure.surface();
+                return Err(Error::Failed(failure));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fails unless the range lies within the allocation.
+pub(crate) fn check_range(
+    operation: &str,
+    allocation: &Allocation,
+    begin: usize,
+    bytes: usize,
+) -> Result<()> {
+    let end = begin.checked_add(bytes).unwrap_or(usize::MAX);
+    if end > allocation.bytes() {
+        return Err(Error::Bounds {
+            operation: operation.to_owned(),
+            begin,
+            end,
+            size: allocation.bytes(),
+        });
+    }
+    Ok(())
+}
+
+/// How a command that overwrites `bytes` bytes of an allocation uses it: what it leaves alone still
+/// depends on earlier writers.
+pub(crate) fn overwrite(allocation: &Allocation, bytes: usize) -> Access {
+    if bytes == allocation.bytes() {
+        Access::Write
+    } else {
+        Access::Update
+    }
+}
