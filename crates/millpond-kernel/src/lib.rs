@@ -1,3 +1,44 @@
-//! Operations of millpond: rows, bodies and the host loops that run them.
+//! # What this is
+//! The operations of millpond: what they are called, what they accept, how they are computed, and
+//! the loops that run them over memory of the host.
+//!
+//! # Model
+//! An [`Operation`](ops::Operation) is a row: name, documentation, and a body for each kind of
+//! dtype, written over the numbers of [`math`]. [`Operation::resolve`](ops::Operation::resolve)
+//! says which dtypes a call computes with; a [`MapKernel`](host::map::MapKernel) runs it over
+//! arrays of any layout, a [`ContiguousLoop`](host::contiguous::ContiguousLoop) over arrays
+//! without gaps. Both are kernels as the driver interface wants them.
+//!
+//! # Guarantees
+//! A kernel touches nothing outside the footprint that it declares, and gives the same bits
+//! however its range is split. Results of the vector loops lie within the row's tolerance of the
+//! exact value. Unsafe code is confined to [`host`].
+//!
+//! # Example
+//! ```
+//! use millpond_kernel::ops;
+//! use millpond_types::DType;
+//! let add = ops::find("add").unwrap();
+//! let signature = add.resolve(&[DType::Int8, DType::Float32], DType::Float64).unwrap();
+//! assert_eq!(signature.output, DType::Float32);
+//! ```
+//!
+//! # Where to look
+//! [`ops`] for the rows, [`template`] for the order in which elements are visited, [`simd`] for
+//! the vector instructions in use.
 
+pub mod error;
+#[allow(
+    unsafe_code,
+    reason = "runs over addresses that the driver interface hands in"
+)]
+pub mod host;
 pub mod math;
+pub mod ops;
+pub mod simd;
+pub mod template;
+
+pub use error::{PlanError, UnsupportedDType};
+pub use host::contiguous::ContiguousLoop;
+pub use host::map::{Input, MapKernel};
+pub use ops::{Operation, Signature, find, operations};

@@ -1,0 +1,304 @@
+//! Contiguous loops over an operation's body.
+//!
+//! [`Body`] is what a row of an operation holds for each dtype: a body whose types are forgotten.
+//! [`Unary`], [`Binary`] and [`Ternary`] make one of a function. The *guarded* ones hold two
+//! instances of a function, a fast one that may give NaN where it doesn't know better, and the
+//! exact one that is asked again wherever the fast one gave NaN.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use millpond_types::DType;
+
+use crate::host::level::{Work, at_level};
+use crate::host::value::{Storage, Value};
+use crate::simd::Level;
+
+/// The most operands that a body reads.
+pub const MAX_INPUTS: usize = 3;
+
+/// Addresses of the inputs; those beyond the body's arity aren't looked at.
+pub type Inputs = [*const u8; MAX_INPUTS];
+
+/// A loop over contiguous elements, for one operation and one dtype.
+///
+/// # Safety
+/// `run` reads `count` elements of each input and writes `count` of the output, nothing else.
+pub unsafe trait Body: Sync {
+    /// How many inputs it reads.
+    fn arity(&self) -> usize;
+
+    /// The dtype of an input.
+    fn input(&self, index: usize) -> DType;
+
+    /// The dtype of the output.
+    fn output(&self) -> DType;
+
+    /// Whether an element costs many instructions, so that fewer are worth a thread.
+    fn is_heavy(&self) -> bool;
+
+    /// Computes `count` elements.
+    ///
+    /// # Safety
+    /// `out` is valid for writes and each input for reads of `count` elements of its dtype,
+    /// initialised and aligned; the output overlaps no input. `level` comes from
+    /// [`simd`](crate::simd).
+    unsafe fn run(&self, level: Level, out: *mut u8, inputs: Inputs, count: usize);
+}
+
+impl fmt::Debug for dyn Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inputs: Vec<_> = (0..self.arity()).map(|index| self.input(index)).collect();
+        write!(f, "{inputs:?} -> {:?}", self.output())
+    }
+}
+
+/// # Safety
+/// As for [`Body::run`], with the dtype of `T`.
+#[inline(always)]
+unsafe fn input<'a, T: Storage>(from: *const u8, count: usize) -> &'a [T] {
+    // SAFETY: the caller vouches for `count` initialised, aligned elements.
+    unsafe { std::slice::from_raw_parts(from.cast(), count) }
+}
+
+/// # Safety
+/// As for [`Body::run`], with the dtype of `T`.
+#[inline(always)]
+unsafe fn output<'a, T: Storage>(to: *mut u8, count: usize) -> &'a mut [MaybeUninit<T>] {
+    // SAFETY: the caller vouches for `count` writable, aligned elements that nothing else uses;
+    // `MaybeUninit` asks for no content.
+    unsafe { std::slice::from_raw_parts_mut(to.cast(), count) }
+}
+
+/// Elements between two looks for NaN.
+const BLOCK: usize = 256;
+
+macro_rules! bodies {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident / $guarded:ident, $arity:literal: $($arg:ident $index:literal $t:ident $l:ident),*;
+    )*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<F, $($t,)* O> {
+            body: F,
+            types: PhantomData<fn($($t),*) -> O>,
+        }
+
+        impl<F: Fn($($t),*) -> O, $($t: Value,)* O: Value> $name<F, $($t,)* O> {
+            /// The loop of a function.
+            pub const fn new(body: F) -> Self {
+                Self { body, types: PhantomData }
+            }
+        }
+
+        impl<F, $($t,)* O> fmt::Debug for $name<F, $($t,)* O> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+
+        const _: () = {
+            struct Plain<'a, F, $($t: Value,)* O: Value> {
+                body: F,
+                out: &'a mut [MaybeUninit<O::Storage>],
+                $($arg: &'a [$t::Storage],)*
+            }
+
+            impl<F: Fn($($t),*) -> O, $($t: Value,)* O: Value> Work for Plain<'_, F, $($t,)* O> {
+                #[inline(always)]
+                fn work(self) {
+                    let count = self.out.len();
+                    $(let $arg = &self.$arg[..count];)*
+                    for index in 0..count {
+                        self.out[index].write((self.body)($($t::load($arg[index])),*).store());
+                    }
+                }
+            }
+
+            // SAFETY: the loop indexes slices of `count` elements made of the given addresses.
+            unsafe impl<F, $($t: Value,)* O: Value> Body for $name<F, $($t,)* O>
+            where
+                F: Fn($($t),*) -> O + Copy + Send + Sync,
+            {
+                fn arity(&self) -> usize {
+                    $arity
+                }
+
+                fn input(&self, index: usize) -> DType {
+                    [$($t::DTYPE),*][index]
+                }
+
+                fn output(&self) -> DType {
+                    O::DTYPE
+                }
+
+                fn is_heavy(&self) -> bool {
+                    false
+                }
+
+                unsafe fn run(&self, level: Level, out: *mut u8, inputs: Inputs, count: usize) {
+                    // SAFETY: the caller vouches for the output.
+                    let out = unsafe { output::<O::Storage>(out, count) };
+                    $(
+                        // SAFETY: the caller vouches for this input.
+                        let $arg = unsafe { input::<$t::Storage>(inputs[$index], count) };
+                    )*
+                    at_level(level, Plain { body: self.body, out, $($arg),* });
+                }
+            }
+        };
+
+        $(#[$doc])*
+        ///
+        /// The fast instance computes everything, the exact one what came out as NaN.
+        #[derive(Clone, Copy)]
+        pub struct $guarded<F, G, $($l,)* P, $($t,)* O> {
+            fast: F,
+            exact: G,
+            types: PhantomData<(fn($($l),*) -> P, fn($($t),*) -> O)>,
+        }
+
+        impl<F, G, $($l: Value,)* P: Value, $($t: Value,)* O: Value> $guarded<F, G, $($l,)* P, $($t,)* O>
+        where
+            F: Fn($($l),*) -> P,
+            G: Fn($($t),*) -> O,
+        {
+            /// The loop of two instances of a function.
+            pub const fn new(fast: F, exact: G) -> Self {
+                Self { fast, exact, types: PhantomData }
+            }
+        }
+
+        impl<F, G, $($l,)* P, $($t,)* O> fmt::Debug for $guarded<F, G, $($l,)* P, $($t,)* O> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($guarded))
+            }
+        }
+
+        const _: () = {
+            #[cold]
+            #[inline(never)]
+            fn again<G, $($t: Value,)* O: Value>(
+                exact: G,
+                out: &mut [MaybeUninit<O::Storage>],
+                $($arg: &[$t::Storage],)*
+            ) where
+                G: Fn($($t),*) -> O,
+            {
+                for (index, out) in out.iter_mut().enumerate() {
+                    // SAFETY: the fast loop wrote every element of the block.
+                    let fast = unsafe { out.assume_init() };
+                    if fast.has_nan() {
+                        out.write(exact($($t::load($arg[index])),*).store());
+                    }
+                }
+            }
+
+            struct Exact<'a, G, $($t: Value,)* O: Value> {
+                exact: G,
+                out: &'a mut [MaybeUninit<O::Storage>],
+                $($arg: &'a [$t::Storage],)*
+            }
+
+            impl<G: Fn($($t),*) -> O, $($t: Value,)* O: Value> Work for Exact<'_, G, $($t,)* O> {
+                #[inline(always)]
+                fn work(self) {
+                    for index in 0..self.out.len() {
+                        self.out[index].write((self.exact)($($t::load(self.$arg[index])),*).store());
+                    }
+                }
+            }
+
+            struct Fast<'a, F, G, $($l: Value,)* P: Value, $($t: Value<Storage = $l::Storage>,)* O: Value<Storage = P::Storage>> {
+                fast: F,
+                exact: G,
+                out: &'a mut [MaybeUninit<P::Storage>],
+                $($arg: &'a [$l::Storage],)*
+                types: PhantomData<(fn($($l),*) -> P, fn($($t),*) -> O)>,
+            }
+
+            impl<F, G, $($l: Value,)* P: Value, $($t,)* O> Work for Fast<'_, F, G, $($l,)* P, $($t,)* O>
+            where
+                F: Fn($($l),*) -> P,
+                G: Fn($($t),*) -> O + Copy,
+                $($t: Value<Storage = $l::Storage>,)*
+                O: Value<Storage = P::Storage>,
+            {
+                #[inline(always)]
+                fn work(self) {
+                    let total = self.out.len();
+                    let mut begin = 0;
+                    while begin < total {
+                        let count = BLOCK.min(total - begin);
+                        let out = &mut self.out[begin..begin + count];
+                        $(let $arg = &self.$arg[begin..begin + count];)*
+                        let mut any = false;
+                        for index in 0..count {
+                            let value = (self.fast)($($l::load($arg[index])),*).store();
+                            any |= value.has_nan();
+                            out[index].write(value);
+                        }
+                        if any {
+                            again::<G, $($t,)* O>(self.exact, out, $($arg),*);
+                        }
+                        begin += count;
+                    }
+                }
+            }
+
+            // SAFETY: the loop indexes slices of `count` elements made of the given addresses.
+            unsafe impl<F, G, $($l: Value,)* P: Value, $($t,)* O> Body for $guarded<F, G, $($l,)* P, $($t,)* O>
+            where
+                F: Fn($($l),*) -> P + Copy + Send + Sync,
+                G: Fn($($t),*) -> O + Copy + Send + Sync,
+                $($t: Value<Storage = $l::Storage>,)*
+                O: Value<Storage = P::Storage>,
+            {
+                fn arity(&self) -> usize {
+                    $arity
+                }
+
+                fn input(&self, index: usize) -> DType {
+                    [$($t::DTYPE),*][index]
+                }
+
+                fn output(&self) -> DType {
+                    O::DTYPE
+                }
+
+                fn is_heavy(&self) -> bool {
+                    true
+                }
+
+                unsafe fn run(&self, level: Level, out: *mut u8, inputs: Inputs, count: usize) {
+                    // SAFETY: the caller vouches for the output.
+                    let out = unsafe { output::<P::Storage>(out, count) };
+                    $(
+                        // SAFETY: the caller vouches for this input.
+                        let $arg = unsafe { input::<$l::Storage>(inputs[$index], count) };
+                    )*
+                    let (fast, exact) = (self.fast, self.exact);
+                    if level == Level::Baseline {
+                        // Without fused multiply-add the fast instance is the slow one.
+                        return at_level(level, Exact::<G, $($t,)* O> { exact, out, $($arg),* });
+                    }
+                    at_level(
+                        level,
+                        Fast::<F, G, $($l,)* P, $($t,)* O> { fast, exact, out, $($arg,)* types: PhantomData },
+                    );
+                }
+            }
+        };
+    )* };
+}
+
+bodies! {
+    /// A function of one operand.
+    Unary / GuardedUnary, 1: a 0 A LA;
+    /// A function of two operands.
+    Binary / GuardedBinary, 2: a 0 A LA, b 1 B LB;
+    /// A function of three operands.
+    Ternary / GuardedTernary, 3: a 0 A LA, b 1 B LB, c 2 C LC;
+}

@@ -1,0 +1,294 @@
+//! Conversion of contiguous elements from one dtype to another.
+//!
+//! Values convert as in C where C defines it. Floats become integers by cutting towards zero and
+//! clamping, NaN becomes zero; complex numbers become real ones by their real part; anything but
+//! zero becomes true. Half types pass through `float32`.
+
+use std::mem::MaybeUninit;
+
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
+use millpond_types::DType;
+use num_complex::Complex;
+
+use crate::host::level::{Work, at_level};
+use crate::host::value::Value;
+use crate::simd::Level;
+
+/// Elements that pass through `float32` at a time, where one side is a half type.
+const HALF_BLOCK: usize = 256;
+
+/// Calls `$with!(Type)` with the type that holds a dtype other than the half ones.
+macro_rules! full {
+    ($dtype:expr, $with:ident) => {
+        match $dtype {
+            DType::Bool => $with!(bool),
+            DType::Int8 => $with!(i8),
+            DType::Int16 => $with!(i16),
+            DType::Int32 => $with!(i32),
+            DType::Int64 => $with!(i64),
+            DType::Uint8 => $with!(u8),
+            DType::Uint16 => $with!(u16),
+            DType::Uint32 => $with!(u32),
+            DType::Uint64 => $with!(u64),
+            DType::Float32 | DType::Float16 | DType::Bfloat16 => $with!(f32),
+            DType::Float64 => $with!(f64),
+            DType::Complex64 => $with!(Complex<f32>),
+            DType::Complex128 => $with!(Complex<f64>),
+        }
+    };
+}
+
+/// Converts `count` elements.
+///
+/// # Safety
+/// `src` is valid for reads of `count` initialised elements of dtype `from`, `dst` for writes of
+/// `count` elements of dtype `to`; both are aligned and don't overlap.
+pub unsafe fn cast(
+    level: Level,
+    (from, src): (DType, *const u8),
+    (to, dst): (DType, *mut u8),
+    count: usize,
+) {
+    if from == to {
+        // SAFETY: the caller vouches for both sides.
+        return unsafe { std::ptr::copy_nonoverlapping(src, dst, count * from.size()) };
+    }
+    let (half_src, half_dst) = (is_half(from), is_half(to));
+    if !half_src && !half_dst {
+        // SAFETY: as the caller vouches.
+        return unsafe { convert(level, (from, src), (to, dst), count) };
+    }
+    if to == DType::Float16 && from == DType::Float64 {
+        // Through float32 it would be rounded twice.
+        // SAFETY: as the caller vouches.
+        let (src, dst) = unsafe { sides::<f64, f16>(src, dst, count) };
+        for (dst, src) in dst.iter_mut().zip(src) {
+            dst.write(f16::from_f64(*src));
+        }
+        return;
+    }
+    let mut buffer = [0.0_f32; HALF_BLOCK];
+    for begin in (0..count).step_by(HALF_BLOCK) {
+        let part = HALF_BLOCK.min(count - begin);
+        let src = src.wrapping_add(begin * from.size());
+        let dst = dst.wrapping_add(begin * to.size());
+        let middle = &mut buffer[..part];
+        let wide = middle.as_mut_ptr().cast::<u8>();
+        if half_src {
+            // SAFETY: `src` begins `part` elements of the caller's.
+            unsafe { widen(level, from, src, middle) };
+        } else {
+            // SAFETY: as above; the buffer has room for `part` elements.
+            unsafe { convert(level, (from, src), (DType::Float32, wide), part) };
+        }
+        if half_dst {
+            // SAFETY: `dst` begins `part` elements of the caller's.
+            unsafe { narrow(level, to, middle, dst) };
+        } else {
+            // SAFETY: as above.
+            unsafe { convert(level, (DType::Float32, wide), (to, dst), part) };
+        }
+    }
+}
+
+/// Whether arithmetic on the dtype goes through `float32`.
+pub const fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::Float16 | DType::Bfloat16)
+}
+
+/// Both sides as slices.
+///
+/// # Safety
+/// As for [`cast`], with the dtypes of the types.
+#[inline(always)]
+unsafe fn sides<'a, S, D>(
+    src: *const u8,
+    dst: *mut u8,
+    count: usize,
+) -> (&'a [S], &'a mut [MaybeUninit<D>]) {
+    // SAFETY: the caller vouches for the source.
+    let src = unsafe { std::slice::from_raw_parts(src.cast(), count) };
+    // SAFETY: the caller vouches for the destination.
+    let dst = unsafe { std::slice::from_raw_parts_mut(dst.cast(), count) };
+    (src, dst)
+}
+
+/// # Safety
+/// As for [`cast`]; neither dtype is a half one.
+unsafe fn convert(
+    level: Level,
+    (from, src): (DType, *const u8),
+    (to, dst): (DType, *mut u8),
+    count: usize,
+) {
+    macro_rules! source {
+        ($s:ty) => {{
+            macro_rules! target {
+                ($d:ty) => {{
+                    // SAFETY: as the caller vouches; the types are those of the dtypes.
+                    let (src, dst) = unsafe { sides(src, dst, count) };
+                    at_level(level, Convert::<$s, $d> { src, dst });
+                }};
+            }
+            full!(to, target)
+        }};
+    }
+    full!(from, source);
+}
+
+struct Convert<'a, S: Value, D: Value> {
+    src: &'a [S::Storage],
+    dst: &'a mut [MaybeUninit<D::Storage>],
+}
+
+impl<S: Value + Cast<D>, D: Value> Work for Convert<'_, S, D> {
+    #[inline(always)]
+    fn work(self) {
+        for (dst, src) in self.dst.iter_mut().zip(self.src) {
+            dst.write(S::load(*src).cast().store());
+        }
+    }
+}
+
+/// # Safety
+/// `src` holds as many elements of the half dtype as `dst`.
+unsafe fn widen(level: Level, from: DType, src: *const u8, dst: &mut [f32]) {
+    if from == DType::Float16 {
+        // SAFETY: the caller vouches for the elements.
+        let src: &[f16] = unsafe { std::slice::from_raw_parts(src.cast(), dst.len()) };
+        src.convert_to_f32_slice(dst);
+    } else {
+        // SAFETY: the caller vouches for the elements.
+        let src: &[u16] = unsafe { std::slice::from_raw_parts(src.cast(), dst.len()) };
+        at_level(level, WidenBrain { src, dst });
+    }
+}
+
+struct WidenBrain<'a> {
+    src: &'a [u16],
+    dst: &'a mut [f32],
+}
+
+impl Work for WidenBrain<'_> {
+    #[inline(always)]
+    fn work(self) {
+        for (dst, &src) in self.dst.iter_mut().zip(self.src) {
+            *dst = f32::from_bits(u32::from(src) << 16);
+        }
+    }
+}
+
+/// # Safety
+/// `dst` has room for as many elements of the half dtype as there are in `src`.
+unsafe fn narrow(level: Level, to: DType, src: &[f32], dst: *mut u8) {
+    if to == DType::Float16 {
+        let mut block = [f16::ZERO; HALF_BLOCK];
+        let block = &mut block[..src.len()];
+        block.convert_from_f32_slice(src);
+        // SAFETY: the caller vouches for the room.
+        unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), dst.cast(), block.len()) };
+    } else {
+        // SAFETY: the caller vouches for the room.
+        let dst = unsafe { std::slice::from_raw_parts_mut(dst.cast(), src.len()) };
+        at_level(level, NarrowBrain { src, dst });
+    }
+}
+
+struct NarrowBrain<'a> {
+    src: &'a [f32],
+    dst: &'a mut [MaybeUninit<u16>],
+}
+
+impl Work for NarrowBrain<'_> {
+    #[inline(always)]
+    fn work(self) {
+        for (dst, &src) in self.dst.iter_mut().zip(self.src) {
+            // To nearest, ties to even; a NaN keeps its sign and becomes quiet.
+            let bits = src.to_bits();
+            let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+            let quiet = bits >> 16 | 0x0040;
+            dst.write(if src.is_nan() { quiet } else { rounded } as u16);
+        }
+    }
+}
+
+/// One number as another type.
+trait Cast<D> {
+    fn cast(self) -> D;
+}
+
+macro_rules! casts {
+    (from $($s:ty),*; to $d:tt) => { $( casts!(@pairs $s; $d); )* };
+    (@pairs $s:ty; ($($d:ty),*)) => {
+        $( impl Cast<$d> for $s {
+            #[inline(always)]
+            fn cast(self) -> $d {
+                self as $d
+            }
+        } )*
+        impl Cast<bool> for $s {
+            #[inline(always)]
+            fn cast(self) -> bool {
+                self != 0 as Self
+            }
+        }
+        casts!(@complex $s; f32 f64);
+    };
+    (@complex $s:ty; $($r:ty)*) => { $(
+        impl Cast<Complex<$r>> for $s {
+            #[inline(always)]
+            fn cast(self) -> Complex<$r> {
+                Complex::new(self as $r, 0.0)
+            }
+        }
+    )* };
+}
+
+casts! {
+    from i8, i16, i32, i64, u8, u16, u32, u64, f32, f64;
+    to (i8, i16, i32, i64, u8, u16, u32, u64, f32, f64)
+}
+
+impl<D> Cast<D> for bool
+where
+    u8: Cast<D>,
+{
+    #[inline(always)]
+    fn cast(self) -> D {
+        u8::from(self).cast()
+    }
+}
+
+macro_rules! from_complex {
+    ($($r:ty),*) => { $(
+        from_complex!(@real $r: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+
+        impl Cast<bool> for Complex<$r> {
+            #[inline(always)]
+            fn cast(self) -> bool {
+                self.re != 0.0 || self.im != 0.0
+            }
+        }
+
+        impl<D> Cast<Complex<D>> for Complex<$r>
+        where
+            $r: Cast<D>,
+        {
+            #[inline(always)]
+            fn cast(self) -> Complex<D> {
+                Complex { re: self.re.cast(), im: self.im.cast() }
+            }
+        }
+    )* };
+    (@real $r:ty: $($d:ty)*) => { $(
+        impl Cast<$d> for Complex<$r> {
+            #[inline(always)]
+            fn cast(self) -> $d {
+                self.re.cast()
+            }
+        }
+    )* };
+}
+
+from_complex!(f32, f64);

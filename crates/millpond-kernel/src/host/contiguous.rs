@@ -1,0 +1,241 @@
+//! The short way for arrays without gaps and without casts: no plan, no heap.
+
+use std::fmt;
+use std::ops::Range;
+
+use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
+use millpond_types::{DType, Scalar};
+
+use crate::error::PlanError;
+use crate::host::body::{Body, Inputs, MAX_INPUTS};
+use crate::host::gather;
+use crate::host::tile::{TILE_BYTES, Tile};
+use crate::ops::Operation;
+use crate::simd;
+
+/// An operation over contiguous arrays of the dtypes that its body computes with.
+///
+/// Operands are the output and then the inputs that aren't scalars. Each base address is that of
+/// the first element. An input may be the output itself; other overlaps are the caller's duty to
+/// avoid.
+#[derive(Clone, Copy)]
+pub struct ContiguousLoop {
+    operation: &'static Operation,
+    body: &'static dyn Body,
+    scalar: Option<(u8, [u8; 16])>,
+    size: usize,
+}
+
+impl ContiguousLoop {
+    /// The loop of a body of `operation` over `size` elements.
+    pub(crate) fn new(operation: &'static Operation, body: &'static dyn Body) -> Self {
+        Self {
+            operation,
+            body,
+            scalar: None,
+            size: 0,
+        }
+    }
+
+    /// The same over `size` elements.
+    #[must_use]
+    pub const fn over(mut self, size: usize) -> Self {
+        self.size = size;
+        self
+    }
+
+    /// The same with a scalar in place of an input, converted to the input's dtype.
+    ///
+    /// # Errors
+    /// [`PlanError::Arity`] if there is no such input, or another is a scalar already.
+    pub fn with_scalar(mut self, input: usize, value: Scalar) -> Result<Self, PlanError> {
+        if input >= self.body.arity() || self.scalar.is_some() {
+            return Err(PlanError::Arity {
+                operation: self.operation.name(),
+                expected: self.body.arity(),
+                given: input + 1,
+            });
+        }
+        self.scalar = Some((input as u8, value.to_bytes(self.body.input(input))));
+        Ok(self)
+    }
+
+    /// The dtype of an input.
+    #[must_use]
+    pub fn input(&self, index: usize) -> DType {
+        self.body.input(index)
+    }
+
+    /// The dtype of the output.
+    #[must_use]
+    pub fn output(&self) -> DType {
+        self.body.output()
+    }
+
+    fn is_scalar(&self, input: usize) -> bool {
+        self.scalar
+            .is_some_and(|(index, _)| usize::from(index) == input)
+    }
+
+    /// The input that operand number `operand` is.
+    fn input_of(&self, operand: usize) -> usize {
+        match self.scalar {
+            Some((index, _)) if operand > usize::from(index) => operand,
+            _ => operand - 1,
+        }
+    }
+}
+
+impl fmt::Debug for ContiguousLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe(f)
+    }
+}
+
+/// Whether an address may be read as elements of the dtype.
+pub(crate) fn is_aligned(address: *const u8, dtype: DType) -> bool {
+    address.addr() & (dtype.real().size() - 1) == 0
+}
+
+/// Whether two stretches of bytes share none.
+fn is_apart(a: *const u8, a_len: usize, b: *const u8, b_len: usize) -> bool {
+    a.addr() + a_len <= b.addr() || b.addr() + b_len <= a.addr()
+}
+
+// SAFETY: every access is to elements `range` of an operand, within `0..size`, as `footprint`
+// says; scratch memory is the call's own.
+unsafe impl HostKernel for ContiguousLoop {
+    fn operands(&self) -> usize {
+        1 + self.body.arity() - usize::from(self.scalar.is_some())
+    }
+
+    fn footprint(&self, operand: usize) -> Footprint {
+        let (dtype, access) = match operand {
+            0 => (self.body.output(), Access::Write),
+            _ => (self.body.input(self.input_of(operand)), Access::Read),
+        };
+        Footprint {
+            bytes: 0..self.size * dtype.size(),
+            access,
+        }
+    }
+
+    fn extent(&self) -> usize {
+        self.size
+    }
+
+    fn grain(&self) -> usize {
+        super::map::grain(self.body)
+    }
+
+    unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
+        let body = self.body;
+        let out_size = body.output().size();
+        let out: *mut u8 = bases[0].as_ptr();
+        let out = out.wrapping_add(range.start * out_size);
+        let mut inputs: Inputs = [out; MAX_INPUTS];
+        let mut direct = is_aligned(out, body.output()) && self.scalar.is_none();
+        let mut operand = 1;
+        for (index, input) in inputs.iter_mut().enumerate().take(body.arity()) {
+            if self.is_scalar(index) {
+                continue;
+            }
+            let dtype = body.input(index);
+            *input = bases[operand]
+                .as_ptr::<u8>()
+                .wrapping_add(range.start * dtype.size());
+            direct &= is_aligned(*input, dtype)
+                && is_apart(
+                    out,
+                    range.len() * out_size,
+                    *input,
+                    range.len() * dtype.size(),
+                );
+            operand += 1;
+        }
+        if direct {
+            // SAFETY: the caller vouches for elements `range` of each operand, the addresses are
+            // aligned, and operands overlap only by being the same, which was looked for.
+            unsafe { body.run(simd::current(), out, inputs, range.len()) };
+        } else {
+            // SAFETY: as above, but for alignment and sameness.
+            unsafe { self.by_tiles(out, inputs, range.len()) };
+        }
+        Ok(())
+    }
+
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.operation.name())?;
+        for index in 0..self.body.arity() {
+            let separator = if index == 0 { "" } else { ", " };
+            if self.is_scalar(index) {
+                write!(f, "{separator}scalar {}", self.body.input(index))?;
+            } else {
+                write!(f, "{separator}{}", self.body.input(index))?;
+            }
+        }
+        write!(f, ") of {} elements", self.size)
+    }
+}
+
+impl ContiguousLoop {
+    /// Runs where an operand is a scalar, is the output, or lies askew.
+    ///
+    /// # Safety
+    /// As for [`Body::run`], but addresses needn't be aligned, and inputs may be the output.
+    #[inline(never)]
+    unsafe fn by_tiles(&self, out: *mut u8, inputs: Inputs, count: usize) {
+        let body = self.body;
+        let level = simd::current();
+        let out_size = body.output().size();
+        let mut tiles = [const { Tile::new() }; MAX_INPUTS];
+        let mut out_tile = Tile::new();
+        let mut largest = out_size;
+        for index in 0..body.arity() {
+            largest = largest.max(body.input(index).size());
+        }
+        let tile = (TILE_BYTES / largest).min(count);
+        let mut from = inputs;
+        for (index, scratch) in tiles.iter_mut().enumerate().take(body.arity()) {
+            let dtype = body.input(index);
+            let copied = !is_aligned(inputs[index], dtype)
+                || !is_apart(out, count * out_size, inputs[index], count * dtype.size());
+            if let Some((_, value)) = self.scalar.as_ref().filter(|_| self.is_scalar(index)) {
+                from[index] = scratch.as_mut_ptr();
+                // SAFETY: a scalar has at least the bytes of its dtype, the tile room for `tile`.
+                unsafe {
+                    gather::gather(dtype.size(), value.as_ptr(), 0, scratch.as_mut_ptr(), tile);
+                };
+            } else if copied {
+                from[index] = scratch.as_mut_ptr();
+            }
+        }
+        let out_askew = !is_aligned(out, body.output());
+        for begin in (0..count).step_by(tile.max(1)) {
+            let part = tile.min(count - begin);
+            let mut now = from;
+            for index in 0..body.arity() {
+                if self.is_scalar(index) {
+                    continue;
+                }
+                let size = body.input(index).size();
+                let src = inputs[index].wrapping_add(begin * size);
+                if from[index] == inputs[index] {
+                    now[index] = src;
+                } else {
+                    let tile = from[index].cast_mut();
+                    // SAFETY: `part` elements of the caller's, and a tile that has room for them.
+                    unsafe { std::ptr::copy_nonoverlapping(src, tile, part * size) };
+                }
+            }
+            let to = out.wrapping_add(begin * out_size);
+            let target = if out_askew { out_tile.as_mut_ptr() } else { to };
+            // SAFETY: aligned now, and none of the inputs is the output.
+            unsafe { body.run(level, target, now, part) };
+            if out_askew {
+                // SAFETY: the body wrote `part` elements to the tile.
+                unsafe { std::ptr::copy_nonoverlapping(target, to, part * out_size) };
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Moving elements of any size between arrays and tiles.
+//!
+//! Elements are moved as bytes of their size, whatever they mean, so there are five loops of each
+//! kind and not one for each dtype.
+
+/// Calls `$with!(Type)` with an unsigned type of the element's size.
+macro_rules! sized {
+    ($size:expr, $with:ident) => {
+        match $size {
+            1 => $with!(u8),
+            2 => $with!(u16),
+            4 => $with!(u32),
+            8 => $with!(u64),
+            _ => $with!([u64; 2]),
+        }
+    };
+}
+
+/// Reads `count` elements `stride` bytes apart into contiguous memory.
+///
+/// # Safety
+/// Each element is valid for reads and initialised, `dst` is valid for writes of `count` elements
+/// of `size` bytes, 1, 2, 4, 8 or 16; they don't overlap. Alignment doesn't matter.
+#[inline]
+pub unsafe fn gather(size: usize, src: *const u8, stride: isize, dst: *mut u8, count: usize) {
+    if stride == size as isize {
+        // SAFETY: the elements follow one another.
+        return unsafe { std::ptr::copy_nonoverlapping(src, dst, count * size) };
+    }
+    macro_rules! run {
+        ($t:ty) => {
+            // SAFETY: as the caller vouches.
+            unsafe { gather_as::<$t>(src, stride, dst.cast(), count) }
+        };
+    }
+    sized!(size, run);
+}
+
+/// # Safety
+/// As for [`gather`].
+unsafe fn gather_as<T: Copy>(src: *const u8, stride: isize, dst: *mut T, count: usize) {
+    if stride == 0 {
+        if count > 0 {
+            // SAFETY: there is at least one element.
+            let value = unsafe { src.cast::<T>().read_unaligned() };
+            for index in 0..count {
+                // SAFETY: `index` is below `count`.
+                unsafe { dst.wrapping_add(index).write_unaligned(value) };
+            }
+        }
+        return;
+    }
+    for index in 0..count {
+        let src = src.wrapping_offset(stride * index as isize).cast::<T>();
+        // SAFETY: this is element `index` of the source.
+        let value = unsafe { src.read_unaligned() };
+        // SAFETY: `index` is below `count`.
+        unsafe { dst.wrapping_add(index).write_unaligned(value) };
+    }
+}
+
+/// Writes `count` contiguous elements to places `stride` bytes apart.
+///
+/// # Safety
+/// As for [`gather`], with the sides exchanged.
+#[inline]
+pub unsafe fn scatter(size: usize, src: *const u8, dst: *mut u8, stride: isize, count: usize) {
+    if stride == size as isize {
+        // SAFETY: the elements follow one another.
+        return unsafe { std::ptr::copy_nonoverlapping(src, dst, count * size) };
+    }
+    macro_rules! run {
+        ($t:ty) => {
+            // SAFETY: as the caller vouches.
+            unsafe { scatter_as::<$t>(src.cast(), dst, stride, count) }
+        };
+    }
+    sized!(size, run);
+}
+
+/// # Safety
+/// As for [`scatter`].
+unsafe fn scatter_as<T: Copy>(src: *const T, dst: *mut u8, stride: isize, count: usize) {
+    for index in 0..count {
+        // SAFETY: `index` is below `count`.
+        let value = unsafe { src.wrapping_add(index).read_unaligned() };
+        let dst = dst.wrapping_offset(stride * index as isize).cast::<T>();
+        // SAFETY: this is element `index` of the destination.
+        unsafe { dst.write_unaligned(value) };
+    }
+}

@@ -1,0 +1,225 @@
+//! Sums, products, quotients and what is made of them.
+
+use crate::math::{Complex, Int, Real};
+use crate::ops::row::registry;
+
+/// The rows of the chapter.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! arithmetic_rows {
+    ($each:ident) => {
+        $each! {
+            /// Magnitude of each element.
+            unary abs(x) { bool same_bool, int abs_int, real abs, complex_lane abs_complex } ulp 2;
+            /// Sum of both operands.
+            binary add(x1, x2) { bool either, int add_int, real add, complex add_complex } ulp 0;
+            /// Magnitude of the first operand with the sign of the second.
+            binary copysign(x1, x2) { real copysign } ulp 0;
+            /// Quotient of both operands.
+            binary divide(x1, x2) { real divide } ulp 0;
+            /// Quotient of both operands, rounded down.
+            binary floor_divide(x1, x2) { int floor_divide_int, lane floor_divide } ulp 0;
+            /// Length of the vector of both operands, without undue overflow.
+            binary hypot(x1, x2) { lane hypot } ulp 2;
+            /// Product of both operands.
+            binary multiply(x1, x2) { bool both, int multiply_int, real multiply, complex multiply_complex } ulp 0;
+            /// Each element with the opposite sign.
+            unary negative(x) { int negative_int, real negative, complex negative_complex } ulp 0 refuses Bool;
+            /// The neighbour of the first operand towards the second.
+            binary nextafter(x1, x2) { real nextafter } ulp 0;
+            /// Each element as it is.
+            unary positive(x) { int same, real same, complex same_complex } ulp 0 refuses Bool;
+            /// One divided by each element.
+            unary reciprocal(x) { real reciprocal } ulp 0;
+            /// Rest of the quotient rounded down; it has the sign of the second operand.
+            binary remainder(x1, x2) { int remainder_int, lane remainder } ulp 0;
+            /// Sign of each element: -1, 0 or 1, or a complex number on the unit circle.
+            unary sign(x) { int sign_int, real sign } ulp 2 refuses Bool;
+            /// Whether the sign bit of each element is set, also of zeros and NaNs.
+            unary signbit(x) { real signbit } ulp 0;
+            /// Each element times itself.
+            unary square(x) { int square_int, real square, complex square_complex } ulp 0;
+            /// Difference of both operands.
+            binary subtract(x1, x2) { int subtract_int, real subtract, complex subtract_complex } ulp 0 refuses Bool;
+        }
+    };
+}
+arithmetic_rows!(registry);
+
+#[inline(always)]
+fn same<T>(x: T) -> T {
+    x
+}
+
+#[inline(always)]
+fn same_complex<R: Real>(z: Complex<R>) -> Complex<R> {
+    z
+}
+
+#[inline(always)]
+fn abs_int<I: Int>(x: I) -> I {
+    x.magnitude()
+}
+
+#[inline(always)]
+fn abs<R: Real>(x: R) -> R {
+    x.abs()
+}
+
+#[inline(always)]
+fn abs_complex<R: Real>(z: Complex<R>) -> R {
+    z.re.hypot(z.im)
+}
+
+#[inline(always)]
+fn either(a: bool, b: bool) -> bool {
+    a | b
+}
+
+#[inline(always)]
+fn add_int<I: Int>(a: I, b: I) -> I {
+    a.add(b)
+}
+
+#[inline(always)]
+fn add<R: Real>(a: R, b: R) -> R {
+    a + b
+}
+
+#[inline(always)]
+fn add_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
+    Complex::new(a.re + b.re, a.im + b.im)
+}
+
+#[inline(always)]
+fn copysign<R: Real>(a: R, b: R) -> R {
+    a.copysign(b)
+}
+
+#[inline(always)]
+fn divide<R: Real>(a: R, b: R) -> R {
+    a / b
+}
+
+#[inline(always)]
+fn floor_divide_int<I: Int>(a: I, b: I) -> I {
+    a.floor_divide(b)
+}
+
+#[inline(always)]
+fn floor_divide<R: Real>(a: R, b: R) -> R {
+    a.floor_divide(b)
+}
+
+#[inline(always)]
+fn hypot<R: Real>(a: R, b: R) -> R {
+    a.hypot(b)
+}
+
+#[inline(always)]
+fn both(a: bool, b: bool) -> bool {
+    a & b
+}
+
+#[inline(always)]
+fn multiply_int<I: Int>(a: I, b: I) -> I {
+    a.multiply(b)
+}
+
+#[inline(always)]
+fn multiply<R: Real>(a: R, b: R) -> R {
+    a * b
+}
+
+#[inline(always)]
+fn multiply_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
+    Complex::new(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
+}
+
+#[inline(always)]
+fn negative_int<I: Int>(x: I) -> I {
+    x.negate()
+}
+
+#[inline(always)]
+fn negative<R: Real>(x: R) -> R {
+    -x
+}
+
+#[inline(always)]
+fn negative_complex<R: Real>(z: Complex<R>) -> Complex<R> {
+    Complex::new(-z.re, -z.im)
+}
+
+#[inline(always)]
+fn nextafter<R: Real>(a: R, b: R) -> R {
+    a.nextafter(b)
+}
+
+#[inline(always)]
+fn reciprocal<R: Real>(x: R) -> R {
+    R::lit(1.0) / x
+}
+
+#[inline(always)]
+fn remainder_int<I: Int>(a: I, b: I) -> I {
+    a.remainder(b)
+}
+
+#[inline(always)]
+fn remainder<R: Real>(a: R, b: R) -> R {
+    a.remainder(b)
+}
+
+#[inline(always)]
+fn sign_int<I: Int>(x: I) -> I {
+    x.sign()
+}
+
+#[inline(always)]
+fn sign<R: Real>(x: R) -> R {
+    let zero = R::lit(0.0);
+    let unit = R::select(x.less(zero), R::lit(-1.0), R::lit(1.0));
+    let known = R::select(x.equals(zero), zero, unit);
+    R::select(x.is_nan(), x, known)
+}
+
+#[inline(always)]
+fn signbit<R: Real>(x: R) -> R::Mask {
+    x.sign_bit()
+}
+
+#[inline(always)]
+fn square_int<I: Int>(x: I) -> I {
+    x.multiply(x)
+}
+
+#[inline(always)]
+fn square<R: Real>(x: R) -> R {
+    x * x
+}
+
+#[inline(always)]
+fn square_complex<R: Real>(z: Complex<R>) -> Complex<R> {
+    multiply_complex(z, z)
+}
+
+#[inline(always)]
+fn subtract_int<I: Int>(a: I, b: I) -> I {
+    a.subtract(b)
+}
+
+#[inline(always)]
+fn subtract<R: Real>(a: R, b: R) -> R {
+    a - b
+}
+
+#[inline(always)]
+fn subtract_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
+    Complex::new(a.re - b.re, a.im - b.im)
+}
+
+#[inline(always)]
+fn same_bool(x: bool) -> bool {
+    same(x)
+}

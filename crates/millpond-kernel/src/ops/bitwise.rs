@@ -1,0 +1,77 @@
+//! Operations on the bits of integers and on truth values.
+
+use crate::math::Int;
+use crate::ops::row::registry;
+
+/// The rows of the chapter.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! bitwise_rows {
+    ($each:ident) => {
+        $each! {
+            /// The bits that are set in both operands.
+            binary bitwise_and(x1, x2) { bool and_bool, int and } ulp 0;
+            /// The bits that are set in either operand.
+            binary bitwise_or(x1, x2) { bool or_bool, int or } ulp 0;
+            /// The bits that are set in just one of the operands.
+            binary bitwise_xor(x1, x2) { bool xor_bool, int xor } ulp 0;
+            /// The bits that aren't set in each element.
+            unary bitwise_invert(x) { bool invert_bool, int invert } ulp 0;
+            /// The bits of the first operand, moved up by the second; zeros follow.
+            binary bitwise_left_shift(x1, x2) { int left_shift } ulp 0 refuses Bool;
+            /// The bits of the first operand, moved down by the second; the sign follows.
+            binary bitwise_right_shift(x1, x2) { int right_shift } ulp 0 refuses Bool;
+        }
+    };
+}
+bitwise_rows!(registry);
+
+#[inline(always)]
+fn and_bool(a: bool, b: bool) -> bool {
+    a & b
+}
+
+#[inline(always)]
+fn and<I: Int>(a: I, b: I) -> I {
+    a & b
+}
+
+#[inline(always)]
+fn or_bool(a: bool, b: bool) -> bool {
+    a | b
+}
+
+#[inline(always)]
+fn or<I: Int>(a: I, b: I) -> I {
+    a | b
+}
+
+#[inline(always)]
+fn xor_bool(a: bool, b: bool) -> bool {
+    a ^ b
+}
+
+#[inline(always)]
+fn xor<I: Int>(a: I, b: I) -> I {
+    a ^ b
+}
+
+#[inline(always)]
+fn invert_bool(x: bool) -> bool {
+    !x
+}
+
+#[inline(always)]
+fn invert<I: Int>(x: I) -> I {
+    !x
+}
+
+#[inline(always)]
+fn left_shift<I: Int>(a: I, b: I) -> I {
+    a.shift_left(b)
+}
+
+#[inline(always)]
+fn right_shift<I: Int>(a: I, b: I) -> I {
+    a.shift_right(b)
+}

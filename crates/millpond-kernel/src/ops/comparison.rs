@@ -1,0 +1,208 @@
+//! Comparisons and tests, whose results are truth values.
+//!
+//! Complex numbers are ordered by their real parts, equal ones by their imaginary parts, as
+//! `dpctl.tensor` and NumPy order them.
+
+use crate::math::{Complex, Int, Real};
+use crate::ops::row::registry;
+
+/// The rows of the chapter.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! comparison_rows {
+    ($each:ident) => {
+        $each! {
+            /// Whether the first operand equals the second.
+            binary equal(x1, x2) { bool equal_bool, int equal_int, real equal, complex equal_complex } ulp 0;
+            /// Whether the first operand is above the second.
+            binary greater(x1, x2) { bool greater_bool, int greater_int, real greater, complex greater_complex } ulp 0;
+            /// Whether the first operand is above or equals the second.
+            binary greater_equal(x1, x2) { bool greater_equal_bool, int greater_equal_int, real greater_equal, complex greater_equal_complex } ulp 0;
+            /// Whether each element is neither infinite nor a NaN.
+            unary isfinite(x) { bool always_bool, int always, real isfinite, complex isfinite_complex } ulp 0;
+            /// Whether each element is infinite.
+            unary isinf(x) { bool never_bool, int never, real isinf, complex isinf_complex } ulp 0;
+            /// Whether each element is a NaN.
+            unary isnan(x) { bool never_bool, int never, real isnan, complex isnan_complex } ulp 0;
+            /// Whether the first operand is below the second.
+            binary less(x1, x2) { bool less_bool, int less_int, real less, complex less_complex } ulp 0;
+            /// Whether the first operand is below or equals the second.
+            binary less_equal(x1, x2) { bool less_equal_bool, int less_equal_int, real less_equal, complex less_equal_complex } ulp 0;
+            /// Whether the first operand differs from the second.
+            binary not_equal(x1, x2) { bool not_equal_bool, int not_equal_int, real not_equal, complex not_equal_complex } ulp 0;
+        }
+    };
+}
+comparison_rows!(registry);
+
+#[inline(always)]
+fn equal_bool(a: bool, b: bool) -> bool {
+    a == b
+}
+
+#[inline(always)]
+fn equal_int<I: Int>(a: I, b: I) -> bool {
+    a == b
+}
+
+#[inline(always)]
+fn equal<R: Real>(a: R, b: R) -> R::Mask {
+    a.equals(b)
+}
+
+#[inline(always)]
+fn equal_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
+    a.re.equals(b.re) & a.im.equals(b.im)
+}
+
+#[inline(always)]
+fn not_equal_bool(a: bool, b: bool) -> bool {
+    a != b
+}
+
+#[inline(always)]
+fn not_equal_int<I: Int>(a: I, b: I) -> bool {
+    a != b
+}
+
+#[inline(always)]
+fn not_equal<R: Real>(a: R, b: R) -> R::Mask {
+    !a.equals(b)
+}
+
+#[inline(always)]
+fn not_equal_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
+    !equal_complex(a, b)
+}
+
+#[inline(always)]
+fn less_bool(a: bool, b: bool) -> bool {
+    !a & b
+}
+
+#[inline(always)]
+fn less_int<I: Int>(a: I, b: I) -> bool {
+    a < b
+}
+
+#[inline(always)]
+fn less<R: Real>(a: R, b: R) -> R::Mask {
+    a.less(b)
+}
+
+/// By the real part first; a NaN in any part is no order.
+#[inline(always)]
+fn less_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
+    let ordered = a.im.equals(a.im) & b.im.equals(b.im);
+    ordered & (a.re.less(b.re) | (a.re.equals(b.re) & a.im.less(b.im)))
+}
+
+#[inline(always)]
+fn less_equal_bool(a: bool, b: bool) -> bool {
+    !a | b
+}
+
+#[inline(always)]
+fn less_equal_int<I: Int>(a: I, b: I) -> bool {
+    a <= b
+}
+
+#[inline(always)]
+fn less_equal<R: Real>(a: R, b: R) -> R::Mask {
+    a.less_equal(b)
+}
+
+#[inline(always)]
+fn less_equal_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
+    less_complex(a, b) | equal_complex(a, b)
+}
+
+#[inline(always)]
+fn greater_bool(a: bool, b: bool) -> bool {
+    less_bool(b, a)
+}
+
+#[inline(always)]
+fn greater_int<I: Int>(a: I, b: I) -> bool {
+    b < a
+}
+
+#[inline(always)]
+fn greater<R: Real>(a: R, b: R) -> R::Mask {
+    b.less(a)
+}
+
+#[inline(always)]
+fn greater_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
+    less_complex(b, a)
+}
+
+#[inline(always)]
+fn greater_equal_bool(a: bool, b: bool) -> bool {
+    less_equal_bool(b, a)
+}
+
+#[inline(always)]
+fn greater_equal_int<I: Int>(a: I, b: I) -> bool {
+    b <= a
+}
+
+#[inline(always)]
+fn greater_equal<R: Real>(a: R, b: R) -> R::Mask {
+    b.less_equal(a)
+}
+
+#[inline(always)]
+fn greater_equal_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
+    less_equal_complex(b, a)
+}
+
+#[inline(always)]
+fn always<T>(_: T) -> bool {
+    true
+}
+
+#[inline(always)]
+fn never<T>(_: T) -> bool {
+    false
+}
+
+#[inline(always)]
+fn isfinite<R: Real>(x: R) -> R::Mask {
+    x.is_finite()
+}
+
+#[inline(always)]
+fn isfinite_complex<R: Real>(z: Complex<R>) -> R::Mask {
+    z.re.is_finite() & z.im.is_finite()
+}
+
+#[inline(always)]
+fn isinf<R: Real>(x: R) -> R::Mask {
+    x.is_inf()
+}
+
+#[inline(always)]
+fn isinf_complex<R: Real>(z: Complex<R>) -> R::Mask {
+    z.re.is_inf() | z.im.is_inf()
+}
+
+#[inline(always)]
+fn isnan<R: Real>(x: R) -> R::Mask {
+    x.is_nan()
+}
+
+#[inline(always)]
+fn isnan_complex<R: Real>(z: Complex<R>) -> R::Mask {
+    z.re.is_nan() | z.im.is_nan()
+}
+
+#[inline(always)]
+fn always_bool(x: bool) -> bool {
+    always(x)
+}
+
+#[inline(always)]
+fn never_bool(x: bool) -> bool {
+    never(x)
+}

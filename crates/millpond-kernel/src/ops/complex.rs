@@ -1,0 +1,88 @@
+//! The parts of complex numbers.
+
+use crate::math::{Complex, Int, Real};
+use crate::ops::row::registry;
+
+/// The rows of the chapter.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! complex_rows {
+    ($each:ident) => {
+        $each! {
+            /// Angle of each element with the positive real axis.
+            unary angle(x) { lane angle, complex_lane angle_complex } ulp 2;
+            /// Each element with the sign of its imaginary part turned.
+            unary conj(x) { int same, real same, complex conj } ulp 0;
+            /// Imaginary part of each element.
+            unary imag(x) { bool zero_bool, int zero_int, real zero, complex imag } ulp 0;
+            /// Each element, with all infinities made one.
+            unary proj(x) { real proj, complex proj_complex } ulp 0;
+            /// Real part of each element.
+            unary real(x) { bool same_bool, int same, real same, complex real } ulp 0;
+        }
+    };
+}
+complex_rows!(registry);
+
+#[inline(always)]
+fn same<T>(x: T) -> T {
+    x
+}
+
+/// Zero, or pi left of the origin; a NaN stays one.
+#[inline(always)]
+fn angle<R: Real>(x: R) -> R {
+    R::lit(0.0).atan2(x)
+}
+
+#[inline(always)]
+fn angle_complex<R: Real>(z: Complex<R>) -> R {
+    z.im.atan2(z.re)
+}
+
+#[inline(always)]
+fn conj<R: Real>(z: Complex<R>) -> Complex<R> {
+    Complex::new(z.re, -z.im)
+}
+
+#[inline(always)]
+fn zero_bool(_: bool) -> bool {
+    false
+}
+
+#[inline(always)]
+fn zero_int<I: Int>(_: I) -> I {
+    I::ZERO
+}
+
+#[inline(always)]
+fn zero<R: Real>(_: R) -> R {
+    R::lit(0.0)
+}
+
+#[inline(always)]
+fn imag<R: Real>(z: Complex<R>) -> R {
+    z.im
+}
+
+#[inline(always)]
+fn real<R: Real>(z: Complex<R>) -> R {
+    z.re
+}
+
+#[inline(always)]
+fn proj<R: Real>(x: R) -> R {
+    R::select(x.is_inf(), x.abs(), x)
+}
+
+#[inline(always)]
+fn proj_complex<R: Real>(z: Complex<R>) -> Complex<R> {
+    let infinite = z.re.is_inf() | z.im.is_inf();
+    let re = R::select(infinite, R::lit(f64::INFINITY), z.re);
+    Complex::new(re, R::select(infinite, R::lit(0.0).copysign(z.im), z.im))
+}
+
+#[inline(always)]
+fn same_bool(x: bool) -> bool {
+    same(x)
+}

@@ -1,0 +1,104 @@
+//! Exponentials, logarithms, powers and roots.
+
+use crate::math::{Int, Real};
+use crate::ops::row::registry;
+
+/// The rows of the chapter.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! exponential_rows {
+    ($each:ident) => {
+        $each! {
+            /// Cube root of each element.
+            unary cbrt(x) { lane cbrt } ulp 2;
+            /// `e` to the power of each element.
+            unary exp(x) { lane exp } ulp 2;
+            /// Two to the power of each element.
+            unary exp2(x) { lane exp2 } ulp 2;
+            /// `exp(x) - 1` of each element, accurate near zero.
+            unary expm1(x) { lane expm1 } ulp 2;
+            /// Natural logarithm of each element.
+            unary log(x) { lane log } ulp 2;
+            /// Logarithm to base 10 of each element.
+            unary log10(x) { lane log10 } ulp 2;
+            /// Logarithm of one plus each element, accurate near zero.
+            unary log1p(x) { lane log1p } ulp 2;
+            /// Logarithm to base 2 of each element.
+            unary log2(x) { lane log2 } ulp 2;
+            /// Logarithm of the sum of the exponentials of both operands.
+            binary logaddexp(x1, x2) { lane logaddexp } ulp 4;
+            /// The first operand to the power of the second.
+            binary pow(x1, x2) { int pow_int, lane pow } ulp 2;
+            /// One divided by the square root of each element.
+            unary rsqrt(x) { real rsqrt } ulp 2;
+            /// Square root of each element.
+            unary sqrt(x) { real sqrt } ulp 1;
+        }
+    };
+}
+exponential_rows!(registry);
+
+#[inline(always)]
+fn cbrt<R: Real>(x: R) -> R {
+    x.cbrt()
+}
+
+#[inline(always)]
+fn exp<R: Real>(x: R) -> R {
+    x.exp()
+}
+
+#[inline(always)]
+fn exp2<R: Real>(x: R) -> R {
+    x.exp2()
+}
+
+#[inline(always)]
+fn expm1<R: Real>(x: R) -> R {
+    x.exp_m1()
+}
+
+#[inline(always)]
+fn log<R: Real>(x: R) -> R {
+    x.ln()
+}
+
+#[inline(always)]
+fn log10<R: Real>(x: R) -> R {
+    x.log10()
+}
+
+#[inline(always)]
+fn log1p<R: Real>(x: R) -> R {
+    x.ln_1p()
+}
+
+#[inline(always)]
+fn log2<R: Real>(x: R) -> R {
+    x.log2()
+}
+
+#[inline(always)]
+fn logaddexp<R: Real>(a: R, b: R) -> R {
+    a.log_add_exp(b)
+}
+
+#[inline(always)]
+fn pow_int<I: Int>(a: I, b: I) -> I {
+    a.power(b)
+}
+
+#[inline(always)]
+fn pow<R: Real>(a: R, b: R) -> R {
+    a.pow(b)
+}
+
+#[inline(always)]
+fn rsqrt<R: Real>(x: R) -> R {
+    x.rsqrt()
+}
+
+#[inline(always)]
+fn sqrt<R: Real>(x: R) -> R {
+    x.sqrt()
+}

@@ -1,0 +1,154 @@
+//! From a row to an [`Operation`](super::Operation): the loops of its bodies.
+
+use millpond_types::DType;
+
+use crate::host::body::Body;
+
+/// A loop and the dtype of the operands that it is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The dtype of the operands; where they differ, of the last one.
+    pub dtype: DType,
+    /// The loop.
+    pub body: &'static dyn Body,
+}
+
+/// The loops of an operation, by dtype.
+#[derive(Clone, Copy, Debug)]
+pub struct Table([Option<&'static dyn Body>; DType::ALL.len()]);
+
+impl Table {
+    /// The table of these entries.
+    #[must_use]
+    pub(crate) const fn new(groups: &[&[Entry]]) -> Self {
+        let mut table = [None; DType::ALL.len()];
+        let mut group = 0;
+        while group < groups.len() {
+            let mut index = 0;
+            while index < groups[group].len() {
+                let entry = groups[group][index];
+                table[entry.dtype as usize] = Some(entry.body);
+                index += 1;
+            }
+            group += 1;
+        }
+        Self(table)
+    }
+
+    /// The loop for a dtype.
+    #[inline]
+    pub(crate) const fn at(&self, dtype: DType) -> Option<&'static dyn Body> {
+        self.0[dtype as usize]
+    }
+}
+
+/// The name of an operation whose row had to be called otherwise, as `where` is a keyword.
+pub(super) const fn spoken(row: &'static str) -> &'static str {
+    match row.as_bytes() {
+        [.., b'_'] => row.split_at(row.len() - 1).0,
+        _ => row,
+    }
+}
+
+/// The loops of one body, for each dtype of a kind.
+///
+/// `real` and `complex` bodies are run as they are; those of `lane` and `complex_lane` are
+/// guarded: run at lanes, and again at floats where that gave NaN.
+macro_rules! group {
+    ($arity:ident bool $body:ident) => {
+        group!(@plain $arity: Bool super::$body)
+    };
+    ($arity:ident int $body:ident) => {
+        group!(@plain $arity:
+            Int8 super::$body::<i8>, Int16 super::$body::<i16>,
+            Int32 super::$body::<i32>, Int64 super::$body::<i64>,
+            Uint8 super::$body::<u8>, Uint16 super::$body::<u16>,
+            Uint32 super::$body::<u32>, Uint64 super::$body::<u64>)
+    };
+    ($arity:ident real $body:ident) => {
+        group!(@plain $arity: Float32 super::$body::<f32>, Float64 super::$body::<f64>)
+    };
+    ($arity:ident complex $body:ident) => {
+        group!(@plain $arity: Complex64 super::$body::<f32>, Complex128 super::$body::<f64>)
+    };
+    ($arity:ident lane $body:ident) => {
+        group!(@guarded $arity: Float32 $body f32, Float64 $body f64)
+    };
+    ($arity:ident complex_lane $body:ident) => {
+        group!(@guarded $arity: Complex64 $body f32, Complex128 $body f64)
+    };
+    (@plain $arity:ident: $($dtype:ident $body:expr),*) => {
+        &[$( Entry { dtype: DType::$dtype, body: &group!(@new $arity)($body) } ),*]
+    };
+    (@guarded $arity:ident: $($dtype:ident $body:ident $float:ty),*) => {
+        &[$( Entry {
+            dtype: DType::$dtype,
+            body: &group!(@new_guarded $arity)(
+                super::$body::<Lane<$float>>,
+                super::$body::<$float>,
+            ),
+        } ),*]
+    };
+    (@new unary) => { Unary::new };
+    (@new binary) => { Binary::new };
+    (@new ternary) => { Ternary::new };
+    (@new_guarded unary) => { GuardedUnary::new };
+    (@new_guarded binary) => { GuardedBinary::new };
+    (@new_guarded ternary) => { GuardedTernary::new };
+}
+pub(super) use group;
+
+/// Makes a chapter's rows the statics of a module `rows`, with the list of them as `ALL`.
+macro_rules! registry {
+    ($(
+        $(#[doc = $documentation:literal])*
+        $arity:ident $name:ident($($argument:ident),+) { $($group:ident $body:ident),+ $(,)? }
+        ulp $ulp:literal $(refuses $kind:ident)?;
+    )*) => {
+        /// The operations of the chapter, each by its name.
+        #[allow(
+            non_upper_case_globals,
+            unused_imports,
+            reason = "a row's static is called as the operation; chapters use what they need"
+        )]
+        pub mod rows {
+            use millpond_types::DType;
+
+            use crate::host::body::{
+                Binary, GuardedBinary, GuardedTernary, GuardedUnary, Ternary, Unary,
+            };
+            use crate::math::Lane;
+            use crate::ops::row::{Entry, Table, group};
+            use crate::ops::Operation;
+
+            $(
+                $(#[doc = $documentation])*
+                pub static $name: Operation = Operation {
+                    name: $crate::ops::row::spoken(stringify!($name)),
+                    arguments: &[$(stringify!($argument)),+],
+                    documentation: concat!($($documentation),*),
+                    ulp: $ulp,
+                    refuses: $crate::ops::row::refused!($($kind)?),
+                    table: {
+                        const GROUPS: &[&[Entry]] = &[$(group!($arity $group $body)),+];
+                        Table::new(GROUPS)
+                    },
+                };
+            )*
+
+            pub(in crate::ops) const ALL: &[&Operation] = &[$(&$name),*];
+        }
+    };
+}
+pub(super) use registry;
+
+/// The kind that a row refuses outright, though it could be converted.
+macro_rules! refused {
+    () => {
+        None
+    };
+    ($kind:ident) => {
+        Some(millpond_types::Kind::$kind)
+    };
+}
+pub(super) use refused;

@@ -1,0 +1,119 @@
+//! Choosing between elements.
+//!
+//! A NaN wins over every number, so that it isn't lost.
+
+use crate::math::{Complex, Int, Real};
+use crate::ops::row::registry;
+
+/// The rows of the chapter.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! selection_rows {
+    ($each:ident) => {
+        $each! {
+            /// Each element, but no less than the lower and no more than the upper bound.
+            ternary clip(x, min, max) { bool clip_bool, int clip_int, real clip, complex clip_complex } ulp 0;
+            /// The larger of both operands.
+            binary maximum(x1, x2) { bool maximum_bool, int maximum_int, real maximum, complex maximum_complex } ulp 0;
+            /// The smaller of both operands.
+            binary minimum(x1, x2) { bool minimum_bool, int minimum_int, real minimum, complex minimum_complex } ulp 0;
+            /// The second operand where the condition holds, else the third.
+            ternary where_(condition, x1, x2) { bool choose_bool, int choose, real choose, complex choose_complex } ulp 0;
+        }
+    };
+}
+selection_rows!(registry);
+
+#[inline(always)]
+fn maximum_bool(a: bool, b: bool) -> bool {
+    a | b
+}
+
+#[inline(always)]
+fn maximum_int<I: Int>(a: I, b: I) -> I {
+    a.max(b)
+}
+
+#[inline(always)]
+fn maximum<R: Real>(a: R, b: R) -> R {
+    a.max(b)
+}
+
+#[inline(always)]
+fn minimum_bool(a: bool, b: bool) -> bool {
+    a & b
+}
+
+#[inline(always)]
+fn minimum_int<I: Int>(a: I, b: I) -> I {
+    a.min(b)
+}
+
+#[inline(always)]
+fn minimum<R: Real>(a: R, b: R) -> R {
+    a.min(b)
+}
+
+#[inline(always)]
+fn maximum_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
+    pick(nan(a) | above(a, b), a, b)
+}
+
+#[inline(always)]
+fn minimum_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
+    pick(nan(a) | above(b, a), a, b)
+}
+
+#[inline(always)]
+fn above<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
+    // Neither is before the other if `b` is a NaN, which is then picked.
+    !nan(b) & (b.re.less(a.re) | (a.re.equals(b.re) & b.im.less(a.im)))
+}
+
+#[inline(always)]
+fn nan<R: Real>(z: Complex<R>) -> R::Mask {
+    z.re.is_nan() | z.im.is_nan()
+}
+
+#[inline(always)]
+fn pick<R: Real>(mask: R::Mask, yes: Complex<R>, no: Complex<R>) -> Complex<R> {
+    Complex::new(
+        R::select(mask, yes.re, no.re),
+        R::select(mask, yes.im, no.im),
+    )
+}
+
+#[inline(always)]
+fn clip_bool(x: bool, low: bool, high: bool) -> bool {
+    (x | low) & high
+}
+
+#[inline(always)]
+fn clip_int<I: Int>(x: I, low: I, high: I) -> I {
+    x.max(low).min(high)
+}
+
+#[inline(always)]
+fn clip<R: Real>(x: R, low: R, high: R) -> R {
+    x.max(low).min(high)
+}
+
+#[inline(always)]
+fn clip_complex<R: Real>(x: Complex<R>, low: Complex<R>, high: Complex<R>) -> Complex<R> {
+    minimum_complex(maximum_complex(x, low), high)
+}
+
+#[inline(always)]
+fn choose<T>(condition: bool, yes: T, no: T) -> T {
+    if condition { yes } else { no }
+}
+
+#[inline(always)]
+fn choose_complex<R>(condition: bool, yes: Complex<R>, no: Complex<R>) -> Complex<R> {
+    if condition { yes } else { no }
+}
+
+#[inline(always)]
+fn choose_bool(condition: bool, yes: bool, no: bool) -> bool {
+    choose(condition, yes, no)
+}

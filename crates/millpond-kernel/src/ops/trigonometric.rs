@@ -1,0 +1,64 @@
+//! Trigonometric functions and their inverses.
+
+use crate::math::Real;
+use crate::ops::row::registry;
+
+/// The rows of the chapter.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! trigonometric_rows {
+    ($each:ident) => {
+        $each! {
+            /// Inverse cosine of each element.
+            unary acos(x) { lane acos } ulp 2;
+            /// Inverse sine of each element.
+            unary asin(x) { lane asin } ulp 2;
+            /// Inverse tangent of each element.
+            unary atan(x) { lane atan } ulp 2;
+            /// Angle of the point with ordinate `x1` and abscissa `x2`, in all quadrants.
+            binary atan2(x1, x2) { lane atan2 } ulp 2;
+            /// Cosine of each element.
+            unary cos(x) { lane cos } ulp 2;
+            /// Sine of each element.
+            unary sin(x) { lane sin } ulp 2;
+            /// Tangent of each element.
+            unary tan(x) { lane tan } ulp 2;
+        }
+    };
+}
+trigonometric_rows!(registry);
+
+#[inline(always)]
+fn acos<R: Real>(x: R) -> R {
+    x.acos()
+}
+
+#[inline(always)]
+fn asin<R: Real>(x: R) -> R {
+    x.asin()
+}
+
+#[inline(always)]
+fn atan<R: Real>(x: R) -> R {
+    x.atan()
+}
+
+#[inline(always)]
+fn atan2<R: Real>(a: R, b: R) -> R {
+    a.atan2(b)
+}
+
+#[inline(always)]
+fn cos<R: Real>(x: R) -> R {
+    x.cos()
+}
+
+#[inline(always)]
+fn sin<R: Real>(x: R) -> R {
+    x.sin()
+}
+
+#[inline(always)]
+fn tan<R: Real>(x: R) -> R {
+    x.tan()
+}

@@ -1,0 +1,6 @@
+//! Shapes of work that isn't tied to one operation.
+//!
+//! A template knows in which order elements are visited and which of them belong together, and
+//! leaves memory to [`host`](crate::host).
+
+pub mod space;
