@@ -26,7 +26,9 @@ pub(super) fn acosh_by<R: Real>(x: R, ln_1p: impl Fn(R) -> R) -> R {
     let above = x - R::lit(1.0);
     let huge = R::lit(HUGE).less(x);
     let grown = above + (above * (above + R::lit(2.0))).sqrt();
-    ln_1p(R::select(huge, x, grown)) + R::select(huge, R::lit(LN_2), R::lit(0.0))
+    let result = ln_1p(R::select(huge, x, grown)) + R::select(huge, R::lit(LN_2), R::lit(0.0));
+    // The square root exists again below -1, where the function doesn't.
+    R::select(x.less(R::lit(1.0)), R::lit(f64::NAN), result)
 }
 
 /// Inverse hyperbolic tangent: half of `ln((1 + x) / (1 - x))` without cancellation, by way of the `ln_1p` given.

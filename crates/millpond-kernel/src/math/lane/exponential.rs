@@ -64,10 +64,19 @@ pub(super) fn exp2<F: Format>(x: F) -> F {
 pub(super) fn exp_m1<F: Format>(x: F) -> F {
     let (half, one) = (F::lit(0.5), F::lit(1.0));
     // Below the limit the result is -1 to the last bit.
-    let (n, r) = reduce(clamp(x, -2.0 * f64::from(F::MANTISSA_BITS), F::EXP_MAX));
-    // Half of the result, so that the power of two stays finite to the end of the range.
+    let held = clamp(x, -2.0 * f64::from(F::MANTISSA_BITS), F::EXP_MAX);
+    let n = rounded_product(held, F::LOG2_E[0]);
+    let first = (-n).mul_add(F::LN_2[0], held);
+    let r = (-n).mul_add(F::LN_2[1], first);
+    let rest = (-n).mul_add(F::LN_2[1], first - r);
+    // Half of the result, so that the power of two stays finite to the end of the range; the sum of its two large
+    // terms keeps what rounding takes from it.
     let power = F::power_of_two(n - one);
-    let result = power.mul_add(grown(r), power - half) * F::lit(2.0);
+    let (base, linear) = (power - half, power * r);
+    let sum = base + linear;
+    let lost = (base - sum) + linear;
+    let result =
+        (sum + power.mul_add((r * r).mul_add(polynomial(r, F::EXP), rest), lost)) * F::lit(2.0);
     // Halving would cost a tiny number its last bit, and the sum a zero its sign.
     F::select(x.abs().less(F::epsilon() * half), x, result)
 }
