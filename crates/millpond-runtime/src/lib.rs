@@ -56,6 +56,7 @@ pub mod registry;
 pub mod shutdown;
 mod sync;
 pub mod trace;
+pub mod waiting;
 
 pub use device::Device;
 pub use error::{Error, Result};
@@ -64,6 +65,7 @@ pub use memory::{Allocation, Release, drain_releases};
 pub use millpond_hal::{Access, Failure, FailureKind, Gate, Partition, Pattern, QueueOptions};
 pub use millpond_types::MemoryKind;
 pub use pool::{Pool, Statistics};
+pub use queue::work::TaskResult;
 pub use queue::{BACKLOG, INLINE_NANOSECONDS, Queue, Use};
 pub use registry::Registry;
 pub use shutdown::shutdown;

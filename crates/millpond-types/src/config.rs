@@ -35,7 +35,7 @@ impl Config {
     /// The environment's settings, read at the first call.
     pub fn get() -> &'static Self {
         static CONFIG: OnceLock<Config> = OnceLock::new();
-        CONFIG.get_or_init(|| Self::parse(|name| variable(name)))
+        CONFIG.get_or_init(|| Self::parse(variable))
     }
 
     /// The settings that `lookup` gives; for tests and embedding programs.

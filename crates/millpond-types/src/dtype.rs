@@ -1,7 +1,7 @@
 //! The table of dtypes: one row for each, from which everything else is derived.
 //!
 //! A row gives the variant, the name of the Array API standard, the Rust type that holds an
-//! element, its [`Kind`], its size in bits, NumPy's character code and `DLPack`'s type code.
+//! element, its [`Kind`], its size in bits, NumPy's character code and DLPack's type code.
 
 use std::fmt;
 use std::str::FromStr;
@@ -70,7 +70,7 @@ macro_rules! dtypes {
                 match self { $(Self::$variant => $char),* }
             }
 
-            /// `DLPack`'s type code (`DLDataTypeCode`, dlpack.h 1.0).
+            /// DLPack's type code (`DLDataTypeCode`, dlpack.h 1.0).
             #[must_use]
             pub const fn dlpack_code(self) -> u8 {
                 match self { $(Self::$variant => $dlpack),* }

@@ -107,10 +107,7 @@ impl Scalar {
     /// a dtype of another kind.
     #[must_use]
     pub const fn fits(self, dtype: DType) -> bool {
-        let value = match self {
-            Self::Int(value) => value,
-            _ => return true,
-        };
+        let Self::Int(value) = self else { return true };
         let bits = dtype.bits() as u32;
         match dtype.kind() {
             Kind::Int => value >= -(1 << (bits - 1)) && value < 1 << (bits - 1),

@@ -1,5 +1,7 @@
 //! Access from the host: waiting for exactly what is observed (rule O5), and copies.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use millpond_hal::{Access, Address, Command};
@@ -13,6 +15,11 @@ use crate::queue::{Queue, QueueCore, Use, in_task};
 
 /// Copies up to this size run on the calling thread when nothing stands before them.
 const SMALL: usize = 64 << 10;
+
+/// Bytes of the host that may wait to be copied (rule O4); beyond, writes wait for their copy.
+const MOST_STAGED: usize = 64 << 20;
+
+static STAGED: AtomicUsize = AtomicUsize::new(0);
 
 impl Allocation {
     /// Waits until everything that writes it has finished.
@@ -90,7 +97,10 @@ impl Allocation {
     /// As for [`Allocation::write`].
     pub fn write_owned(&self, offset: usize, from: Vec<u8>) -> Result<()> {
         check_range("write", self, offset, from.len())?;
-        if from.len() <= SMALL && self.is_idle() {
+        let len = from.len();
+        let staged = STAGED.fetch_add(len, Ordering::Relaxed);
+        if staged + len > MOST_STAGED || (len <= SMALL && self.is_idle()) {
+            STAGED.fetch_sub(len, Ordering::Relaxed);
             return self.write(offset, &from);
         }
         let home = self.block().home();
@@ -103,9 +113,20 @@ impl Allocation {
             dst: self.address().offset(offset),
             bytes: from.len(),
         };
-        let sequence = home.submit(&uses, command)?;
-        Release::anywhere(move || drop(from)).after(&[(home.native().clone(), sequence)]);
-        Ok(())
+        let unstage = move || {
+            STAGED.fetch_sub(from.len(), Ordering::Relaxed);
+            drop(from);
+        };
+        match home.submit(&uses, command) {
+            Ok(sequence) => {
+                Release::anywhere(unstage).after(&[(Arc::clone(home.native()), sequence)]);
+                Ok(())
+            }
+            Err(error) => {
+                unstage();
+                Err(error)
+            }
+        }
     }
 
     /// A copy between this memory and a host buffer that stays borrowed until it returns.

@@ -46,11 +46,6 @@ impl Cache {
         }
     }
 
-    /// Bytes of the blocks that wait here.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Counts an allocation of this many bytes.
     #[inline]
     pub(crate) fn count_in(&mut self, granted: usize, requested: usize) {

@@ -10,10 +10,10 @@ pub(crate) mod work;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use millpond_hal as hal;
-use millpond_hal::{Failure, HostKernel, QueueOptions, Wait};
+use millpond_hal::{Failure, HostKernel, QueueOptions};
 use millpond_types::MemoryKind;
 
 use crate::device::Device;
@@ -82,9 +82,10 @@ impl Queue {
         self.0.profiling
     }
 
-    /// Whether everything submitted has finished.
+    /// Whether everything submitted has finished, and there is no event to wait for.
     pub fn is_idle(&self) -> bool {
-        self.0.lock().submitted == self.0.native.progress().completed()
+        let line = self.0.lock();
+        line.submitted == self.0.native.progress().completed() && line.waits.is_empty()
     }
 
     /// Allocates from the device's pool of this kind. The address is known at once; the bytes are
@@ -130,12 +131,9 @@ impl Queue {
     pub fn wait_until(&self, deadline: Option<Instant>) -> Result<()> {
         lifecycle::check("waiting")?;
         let begin = Instant::now();
-        let sequence = if self.is_in_order() || self.is_idle() {
-            self.0.lock().submitted
-        } else {
-            self.barrier(&[])?.sequence()
-        };
-        self.0.native.wait_until(sequence, deadline, begin)?;
+        let sequence = self.0.last_command();
+        let sequence = sequence.map_or_else(|| self.barrier(&[]).map(|event| event.sequence()), Ok);
+        self.0.native.wait_until(sequence?, deadline, begin)?;
         match self.0.untold_failure() {
             Some(failure) => Err(Error::Failed(failure)),
             None => Ok(()),
@@ -206,6 +204,14 @@ impl QueueCore {
         body(&mut self.lock())
     }
 
+    /// A command that finishes after everything submitted so far; none if it takes a barrier.
+    fn last_command(&self) -> Option<u64> {
+        let line = self.lock();
+        let idle = line.submitted == self.native.progress().completed();
+        let simple = (self.native.in_order || idle || line.closed) && line.waits.is_empty();
+        simple.then_some(line.submitted)
+    }
+
     /// Wraps foreign memory; `Queue::import` states what the caller promises.
     pub(crate) fn import(
         self: &Arc<Self>,
@@ -238,7 +244,7 @@ impl QueueCore {
             return;
         };
         let (slot, class, limit) = (pool.slot, *class, pool.cache_limit());
-        let parked = owned.tracking.has_others();
+        let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);
         let mut line = self.lock();
         let closed = line.closed;
         let cache = line.cache(slot);
@@ -297,27 +303,6 @@ impl Drop for QueueCore {
             self.flush_caches();
         } else {
             std::mem::forget(lock(&self.line).take_caches());
-        }
-    }
-}
-
-impl Native {
-    /// Waits for one command.
-    pub(crate) fn wait_until(
-        &self,
-        sequence: u64,
-        deadline: Option<Instant>,
-        begin: Instant,
-    ) -> Result<()> {
-        if sequence <= self.progress().completed() {
-            return Ok(());
-        }
-        match self.hal().wait(sequence, deadline) {
-            Wait::Reached => Ok(()),
-            Wait::TimedOut => {
-                let waited: Duration = begin.elapsed();
-                Err(Error::TimedOut { waited })
-            }
         }
     }
 }

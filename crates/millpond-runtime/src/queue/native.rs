@@ -2,9 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use millpond_hal as hal;
-use millpond_hal::{Failure, Point, Progress, QueueId};
+use millpond_hal::{Failure, Point, Progress, QueueId, Wait};
+
+use crate::error::Error;
+use crate::waiting;
 
 /// A backend's queue, kept alive by whoever may have to ask whether a point of it was reached.
 pub(crate) struct Native {
@@ -60,8 +64,36 @@ impl Native {
 
     /// Waits without a deadline; the failure if it failed.
     pub(crate) fn wait(&self, sequence: u64) -> Result<(), Failure> {
-        self.queue.wait(sequence, None);
-        self.queue.outcome(sequence).unwrap_or(Ok(()))
+        if !self.reached(sequence) {
+            waiting::run(|| {
+                self.queue.wait(sequence, None);
+            });
+        }
+        if self.has_failed(sequence) {
+            self.queue.outcome(sequence).unwrap_or(Ok(()))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Waits for one command, well or not, until the deadline.
+    pub(crate) fn wait_until(
+        &self,
+        sequence: u64,
+        deadline: Option<Instant>,
+        begin: Instant,
+    ) -> Result<(), Error> {
+        if self.reached(sequence) {
+            return Ok(());
+        }
+        let mut answer = Wait::Reached;
+        waiting::run(|| answer = self.queue.wait(sequence, deadline));
+        match answer {
+            Wait::Reached => Ok(()),
+            Wait::TimedOut => Err(Error::TimedOut {
+                waited: begin.elapsed(),
+            }),
+        }
     }
 
     pub(crate) fn hal(&self) -> &Arc<dyn hal::Queue> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use millpond_hal::{
     Access, Address, Command, DeviceError, Failure, FailureKind, Gate, HostKernel, Submission,
 };
+use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
@@ -16,6 +17,7 @@ use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
 use crate::queue::line::{Line, Lines};
 use crate::queue::{Native, QueueCore};
+use crate::trace::current_origin;
 
 /// Commands of a queue that may be unfinished before a submission waits (rule O4).
 pub const BACKLOG: u64 = 4096;
@@ -114,8 +116,7 @@ impl QueueCore {
             let home = block.home();
             if !std::ptr::eq(Arc::as_ptr(home), self)
                 && home.device() != self.device()
-                && block.kind == millpond_types::MemoryKind::Device
-                && !(home.device().info().host_executed && self.device().info().host_executed)
+                && block.kind != MemoryKind::Host
             {
                 return Err(Error::DeviceMismatch {
                     operation: name(),
@@ -141,7 +142,9 @@ impl QueueCore {
         open_when_reached(bridges);
         if uses.iter().any(|use_| use_.allocation.is_host_shared()) && !in_task() {
             // Host code may look at, or change, the bytes as soon as this returns.
-            self.native().wait(sequence)?;
+            self.native().wait(sequence).inspect_err(|failure| {
+                failure.surface();
+            })?;
         }
         Ok(sequence)
     }
@@ -242,7 +245,7 @@ impl QueueCore {
         after: &[millpond_hal::Point],
         behind: &[millpond_hal::Point],
     ) -> std::result::Result<u64, DeviceError> {
-        let origin = self.origin();
+        let origin = current_origin();
         let submission = Submission {
             command,
             after,
@@ -300,7 +303,7 @@ fn run_inline<K: HostKernel>(kernel: &K, bases: &[Address]) -> Result<()> {
 
 #[cold]
 fn fail(kernel: &dyn HostKernel, kind: FailureKind, reason: &str) -> Error {
-    let failure = Failure::new(kind, describe(kernel), reason);
+    let failure = Failure::with_origin(kind, describe(kernel), reason, current_origin());
     failure.surface();
     Error::Failed(failure)
 }

@@ -11,7 +11,7 @@ use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
 use crate::queue::submit::{Use, as_task};
-use crate::queue::{Native, Queue, QueueCore};
+use crate::queue::{Native, Queue};
 
 /// What runs on a host thread when the queue reaches it; the error's text becomes the failure.
 pub type TaskResult = std::result::Result<(), String>;
@@ -215,13 +215,6 @@ impl Queue {
     }
 }
 
-impl QueueCore {
-    /// Where the command being submitted comes from, if lines are traced.
-    pub(crate) fn origin(&self) -> Option<Arc<str>> {
-        crate::trace::current_origin()
-    }
-}
-
 impl Dependencies {
     /// Waits on the host for all of it; the failure of what content was needed of.
     pub(crate) fn wait(&self) -> Result<()> {
@@ -245,7 +238,7 @@ pub(crate) fn check_range(
     begin: usize,
     bytes: usize,
 ) -> Result<()> {
-    let end = begin.checked_add(bytes).unwrap_or(usize::MAX);
+    let end = begin.saturating_add(bytes);
     if end > allocation.bytes() {
         return Err(Error::Bounds {
             operation: operation.to_owned(),
