@@ -1,0 +1,194 @@
+//! A host device: some cores, their threads, and the machine's memory.
+
+use std::alloc::Layout;
+
+use millpond_hal::{
+    Device, DeviceClass, DeviceError, DeviceInfo, Partition, Queue, QueueOptions, RawAllocation,
+};
+use millpond_types::MemoryKind;
+use rustix::thread::CpuSet;
+
+use crate::driver::CpuConfig;
+use crate::executor::{Crewing, Executor};
+use crate::memory::{self, ALIGNMENT, Memory};
+use crate::queue::{CpuQueue, QueueHandle, Registry};
+use crate::sync::Arc;
+use crate::topology::Topology;
+
+/// The error of every call on a device that was shut down.
+pub(crate) fn shut_down(label: &str) -> DeviceError {
+    DeviceError::Lost {
+        device: label.to_owned(),
+        reason: "it was shut down".to_owned(),
+    }
+}
+
+/// What the devices of one driver have in common.
+pub(crate) struct Common {
+    pub(crate) config: CpuConfig,
+    pub(crate) topology: Topology,
+    pub(crate) registry: Arc<Registry>,
+}
+
+/// The place of a device among those of its driver.
+pub(crate) struct Place {
+    /// The number of the device, or of the one that it is a part of.
+    pub(crate) index: usize,
+    /// The name that messages use.
+    pub(crate) label: String,
+    /// Its cores.
+    pub(crate) cores: Vec<usize>,
+    /// Whether its threads must be kept on these cores.
+    pub(crate) pinned: bool,
+}
+
+/// A device over some cores of the machine.
+pub(crate) struct CpuDevice {
+    info: DeviceInfo,
+    label: String,
+    cores: Vec<usize>,
+    memory: Memory,
+    executor: Arc<Executor>,
+    common: Arc<Common>,
+}
+
+impl CpuDevice {
+    pub(crate) fn new(common: &Arc<Common>, place: Place) -> Self {
+        let Place {
+            index,
+            label,
+            cores,
+            pinned,
+        } = place;
+        let Common {
+            config, topology, ..
+        } = &**common;
+        let count = cores.len().min(topology.quota.unwrap_or(usize::MAX)).max(1);
+        // A thread that waits helps, so with one worker less than cores all of them are used.
+        let threads = config.threads.unwrap_or(count - 1).max(1);
+        let caches = Topology::caches(&cores);
+        let info = DeviceInfo {
+            backend: crate::driver::NAME,
+            index,
+            name: topology.name.clone(),
+            vendor: topology.vendor.clone(),
+            driver_version: env!("CARGO_PKG_VERSION").to_owned(),
+            class: DeviceClass::Cpu,
+            cores: count,
+            threads,
+            simd: config.simd,
+            memory: topology.memory,
+            max_allocation: topology.memory,
+            alignment: ALIGNMENT,
+            host_executed: true,
+            float64: true,
+            float16: true,
+            caches,
+        };
+        let pinned = pinned.then(|| {
+            let mut set = CpuSet::new();
+            for &core in &cores {
+                set.set(core);
+            }
+            set
+        });
+        let executor = Executor::new(Crewing {
+            label: label.clone(),
+            threads,
+            cores: count,
+            pinned,
+            last_cache: info.caches.last().map_or(usize::MAX, |cache| cache.bytes),
+        });
+        Self {
+            memory: Memory {
+                largest: info.max_allocation,
+                huge_pages: config.huge_pages,
+            },
+            info,
+            label,
+            cores,
+            executor: Arc::new(executor),
+            common: Arc::clone(common),
+        }
+    }
+
+    fn check_alive(&self) -> Result<(), DeviceError> {
+        if self.executor.crew().is_closing() {
+            return Err(shut_down(&self.label));
+        }
+        Ok(())
+    }
+
+    /// How many cores each part gets.
+    fn part_sizes(&self, partition: &Partition) -> Result<Vec<usize>, DeviceError> {
+        let cores = self.info.cores;
+        let sizes = match partition {
+            Partition::Equally(0) => vec![0],
+            Partition::Equally(count) => vec![*count; cores / count],
+            Partition::ByCounts(counts) => counts.clone(),
+            other => {
+                return Err(DeviceError::Unsupported {
+                    device: self.label.clone(),
+                    what: format!("partition {other:?}"),
+                });
+            }
+        };
+        let total = sizes
+            .iter()
+            .try_fold(0_usize, |sum, &size| sum.checked_add(size));
+        if sizes.is_empty() || sizes.contains(&0) || total.is_none_or(|total| total > cores) {
+            return Err(DeviceError::Invalid {
+                call: "partition",
+                reason: format!(
+                    "{partition:?} doesn't fit the {cores} cores of {}",
+                    self.label
+                ),
+            });
+        }
+        Ok(sizes)
+    }
+}
+
+impl Device for CpuDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn allocate(&self, kind: MemoryKind, layout: Layout) -> Result<RawAllocation, DeviceError> {
+        self.check_alive()?;
+        self.memory.allocate(&self.label, kind, layout)
+    }
+
+    unsafe fn release(&self, allocation: RawAllocation) {
+        // SAFETY: the caller promises what `release` asks for.
+        unsafe { memory::release(&allocation) };
+    }
+
+    fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError> {
+        self.check_alive()?;
+        let queue = CpuQueue::new(options, &self.executor, &self.common.registry);
+        Ok(Arc::new(QueueHandle(queue)))
+    }
+
+    fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError> {
+        self.check_alive()?;
+        let mut rest = self.cores.as_slice();
+        let mut parts: Vec<Arc<dyn Device>> = Vec::new();
+        for (number, size) in self.part_sizes(partition)?.into_iter().enumerate() {
+            let (cores, others) = rest.split_at(size);
+            rest = others;
+            let place = Place {
+                index: self.info.index,
+                label: format!("{}.{number}", self.label),
+                cores: cores.to_vec(),
+                pinned: true,
+            };
+            parts.push(Arc::new(Self::new(&self.common, place)));
+        }
+        Ok(parts)
+    }
+
+    fn shutdown(&self) {
+        self.executor.shut_down(&self.common.registry);
+    }
+}
