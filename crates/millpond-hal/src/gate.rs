@@ -10,9 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::Failure;
 
 type Waiter = Box<dyn FnOnce(Result<(), Failure>) + Send>;
+type Announcement = Box<dyn FnOnce() + Send>;
 
 enum State {
-    Closed(Vec<Waiter>),
+    Closed {
+        waiters: Vec<Waiter>,
+        reached: Option<Announcement>,
+    },
     Open(Result<(), Failure>),
 }
 
@@ -24,7 +28,22 @@ impl Gate {
     /// A closed gate.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(Mutex::new(State::Closed(Vec::new()))))
+        Self::closed(None)
+    }
+
+    /// A closed gate that tells when somebody first waits for it, which is when a queue reaches
+    /// it: the time to begin the work that it stands for.
+    ///
+    /// The callback runs at most once, on the thread that waits, with no lock held; it must not
+    /// block. It is dropped unused if the gate opens first or no queue reaches it.
+    #[must_use]
+    pub fn announcing(reached: impl FnOnce() + Send + 'static) -> Self {
+        Self::closed(Some(Box::new(reached)))
+    }
+
+    fn closed(reached: Option<Announcement>) -> Self {
+        let waiters = Vec::new();
+        Self(Arc::new(Mutex::new(State::Closed { waiters, reached })))
     }
 
     /// Opens the gate with the outcome of the work that it stands for.
@@ -33,13 +52,15 @@ impl Gate {
     /// the answer says whether this call opened it.
     pub fn open(&self, outcome: Result<(), Failure>) -> bool {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let State::Closed(waiters) = &mut *state else {
+        let State::Closed { waiters, reached } = &mut *state else {
             return false;
         };
         let waiters = std::mem::take(waiters);
+        let unused = reached.take();
         let answers = std::iter::repeat_n(outcome.clone(), waiters.len());
         *state = State::Open(outcome);
         drop(state);
+        drop(unused);
         for (waiter, answer) in waiters.into_iter().zip(answers) {
             waiter(answer);
         }
@@ -55,7 +76,7 @@ impl Gate {
     pub fn outcome(&self) -> Option<Result<(), Failure>> {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*state {
-            State::Closed(_) => None,
+            State::Closed { .. } => None,
             State::Open(outcome) => Some(outcome.clone()),
         }
     }
@@ -64,8 +85,13 @@ impl Gate {
     pub fn on_open(&self, waiter: impl FnOnce(Result<(), Failure>) + Send + 'static) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = match &mut *state {
-            State::Closed(waiters) => {
+            State::Closed { waiters, reached } => {
                 waiters.push(Box::new(waiter));
+                let reached = reached.take();
+                drop(state);
+                if let Some(reached) = reached {
+                    reached();
+                }
                 return;
             }
             State::Open(outcome) => outcome.clone(),
@@ -86,5 +112,51 @@ impl fmt::Debug for Gate {
         f.debug_struct("Gate")
             .field("open", &self.is_open())
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_gate_announces_its_first_waiter_once() {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let gate = Gate::announcing(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(count.load(Ordering::Relaxed), 0);
+        gate.on_open(|outcome| assert_eq!(outcome, Ok(())));
+        gate.on_open(|outcome| assert_eq!(outcome, Ok(())));
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+        assert!(gate.open(Ok(())));
+    }
+
+    #[test]
+    fn the_announcement_may_open_the_gate() {
+        let cell: Arc<Mutex<Option<Gate>>> = Arc::default();
+        let inside = Arc::clone(&cell);
+        let gate = Gate::announcing(move || {
+            let gate = inside.lock().expect("not poisoned").take();
+            assert!(
+                gate.expect("set before the gate is waited for")
+                    .open(Ok(()))
+            );
+        });
+        *cell.lock().expect("not poisoned") = Some(gate.clone());
+        gate.on_open(|outcome| assert_eq!(outcome, Ok(())));
+        assert!(gate.is_open());
+    }
+
+    #[test]
+    fn an_open_gate_announces_nothing_and_forgets_its_callback() {
+        let kept = Arc::new(());
+        let held = Arc::clone(&kept);
+        let gate = Gate::announcing(move || drop(held));
+        assert!(gate.open(Ok(())));
+        assert_eq!(Arc::strong_count(&kept), 1);
     }
 }
