@@ -59,6 +59,7 @@ pub mod info;
     reason = "declares unsafe contracts of the interface, has no unsafe block"
 )]
 pub mod kernel;
+#[allow(unsafe_code, reason = "passes unsafe calls on to the driver below")]
 pub mod layers;
 #[allow(
     unsafe_code,

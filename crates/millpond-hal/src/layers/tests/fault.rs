@@ -1,0 +1,71 @@
+//! Exactly what is planned goes wrong.
+
+use std::sync::Arc;
+
+use super::{allocate, over, queue, submit};
+use crate::command::{Command, Submission};
+use crate::error::{DeviceError, FailureKind};
+use crate::gate::Gate;
+use crate::layers::Fault;
+use crate::queue::QueueOptions;
+
+#[test]
+fn fault_refuses_the_planned_calls_only() {
+    let lost = DeviceError::Lost {
+        device: "null:0".to_owned(),
+        reason: "by plan".to_owned(),
+    };
+    let (_driver, devices) = over(
+        Fault::default()
+            .refuse_allocate(2, lost.clone())
+            .refuse_create_queue(2, lost.clone())
+            .refuse_submit(2, lost.clone()),
+    );
+    let memory = [(); 3].map(|()| allocate(&devices[0], 64));
+    assert_eq!(memory[1], Err(lost.clone()));
+    assert!(memory[0].is_ok() && memory[2].is_ok());
+    let [first, second, third] =
+        [0, 1, 0].map(|device| devices[device].create_queue(&QueueOptions::default()));
+    assert_eq!(second.err(), Some(lost.clone()));
+    let points = [first.unwrap(), third.unwrap()]
+        .map(|line| [(); 2].map(|()| submit(&line, Submission::new(Command::Barrier))));
+    assert_eq!(points[0][1], Err(lost), "counted over all queues");
+    assert!(points[0][0].is_ok() && points[1][0].is_ok() && points[1][1].is_ok());
+}
+
+#[test]
+fn fault_fails_a_command_instead_of_running_it() {
+    let (_driver, devices) = over(Fault::default().fail_command(1));
+    let line = queue(&devices[0]);
+    let task = Command::Task {
+        name: Arc::from("never"),
+        task: Box::new(|| panic!("a failed command ran")),
+    };
+    let submission = Submission {
+        origin: Some(Arc::from("test.py:1")),
+        ..Submission::new(task)
+    };
+    let point = submit(&line, submission).unwrap();
+    let failure = line.outcome(point.sequence).unwrap().unwrap_err();
+    assert_eq!(failure.kind(), FailureKind::Injected);
+    assert_eq!(failure.command(), "host task never");
+    assert_eq!(failure.origin(), Some("test.py:1"));
+}
+
+#[test]
+fn fault_delays_a_command_until_its_gate_opens() {
+    let gate = Gate::new();
+    let (_driver, devices) = over(Fault::default().delay_command(2, gate.clone()));
+    let line = queue(&devices[0]);
+    for _ in 0..3 {
+        submit(&line, Submission::new(Command::Barrier)).unwrap();
+    }
+    assert_eq!(line.progress().completed(), 1);
+    gate.open(Err(Command::Barrier.fail(
+        FailureKind::Injected,
+        "shared by nobody",
+        None,
+    )));
+    assert_eq!(line.progress().completed(), 3);
+    assert_eq!(line.outcome(2), Some(Ok(())));
+}
