@@ -50,6 +50,7 @@ pub(crate) fn build(reach: Reach) -> Outcome<PathBuf> {
             Reach::Here => maturin.run(),
             Reach::Manylinux2014 => maturin
                 .args(["--zig", "--compatibility", "manylinux2014"])
+                .env("CARGO_ZIGBUILD_PYTHON_PATH", python_env::venv_python())
                 .run(),
         }
     })?;
