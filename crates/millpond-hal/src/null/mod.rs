@@ -7,6 +7,7 @@
 //! failures work as on a device. There is no thread: commands without foreign code end inside of
 //! `submit`, while host tasks run on the thread that next asks how far a queue is (`reached`,
 //! `outcome`, `wait`, `on_reached`), that opens a gate, drops a queue or shuts a device down.
+//! Callbacks run on the thread that ended their command.
 //!
 //! A *manual* driver ends a command only when a test calls [`NullDriver::step`],
 //! [`NullDriver::run_all`] or the same on a [`NullQueue`], so that every schedule can be written
@@ -26,10 +27,11 @@
 //! ```
 //!
 //! # Where to look
-//! `world` for what happens before what, `device` for memory.
+//! `schedule` for what happens before what, `world` for who runs it, `device` for memory.
 
 mod device;
 mod queue;
+mod schedule;
 mod world;
 
 #[cfg(test)]

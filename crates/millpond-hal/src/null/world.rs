@@ -1,73 +1,27 @@
-//! All queues of one null driver under one lock, and what may run next.
+//! All queues of one null driver under one lock, and whoever may be waiting.
 //!
 //! Foreign code (tasks, callbacks, destructors of both) runs with the lock released. Whoever
 //! changes the state notifies, and waiters look for work themselves before they sleep, so
 //! nothing that may run is left lying while somebody waits for it.
 
-use std::any::Any;
-use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::schedule::{
+    Callback, Line, Lines, Scope, Work, failure, finished, forget_if_done, take,
+};
 use crate::command::{Command, Submission};
-use crate::error::{Failure, FailureKind};
+use crate::error::Failure;
 use crate::point::{Point, Progress, QueueId};
 use crate::queue::{QueueOptions, Wait};
-
-type Callback = Box<dyn FnOnce() + Send>;
 
 /// The queues of a driver.
 pub(super) struct World {
     manual: bool,
-    /// Ordered, so that schedules are the same in every run.
-    lines: Mutex<BTreeMap<QueueId, Line>>,
+    lines: Mutex<Lines>,
     changed: Condvar,
-}
-
-/// One queue.
-struct Line {
-    in_order: bool,
-    progress: Arc<Progress>,
-    submitted: u64,
-    /// What hasn't finished, by sequence number.
-    pending: VecDeque<Pending>,
-    failures: Vec<(u64, Failure)>,
-    callbacks: BTreeMap<u64, Vec<Callback>>,
-    /// Whether no handle is left.
-    closed: bool,
-}
-
-struct Pending {
-    sequence: u64,
-    /// `None` while it runs.
-    command: Option<Command>,
-    barrier: bool,
-    after: Vec<Point>,
-    behind: Vec<Point>,
-    origin: Option<Arc<str>>,
-}
-
-/// A command that was taken to be ended.
-struct Work {
-    point: Point,
-    command: Command,
-    origin: Option<Arc<str>>,
-    /// The failure that it shares instead of running (rule B3).
-    shared: Result<(), Failure>,
-}
-
-/// Which commands a search may take.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Scope {
-    /// All.
-    All,
-    /// All but those with foreign code (rule B5).
-    NoTasks,
-    /// Those of one queue.
-    Queue(QueueId),
 }
 
 impl World {
@@ -83,15 +37,7 @@ impl World {
     pub(super) fn open_line(&self, options: &QueueOptions) -> (QueueId, Arc<Progress>) {
         let id = QueueId::next();
         let progress = Arc::new(Progress::default());
-        let line = Line {
-            in_order: !options.out_of_order,
-            progress: Arc::clone(&progress),
-            submitted: 0,
-            pending: VecDeque::new(),
-            failures: Vec::new(),
-            callbacks: BTreeMap::new(),
-            closed: false,
-        };
+        let line = Line::new(options, Arc::clone(&progress));
         self.lock().insert(id, line);
         (id, progress)
     }
@@ -118,16 +64,7 @@ impl World {
         let line = lines
             .get_mut(&queue)
             .expect("a line is there while its queue has a handle");
-        line.submitted += 1;
-        let sequence = line.submitted;
-        line.pending.push_back(Pending {
-            sequence,
-            barrier: matches!(submission.command, Command::Barrier),
-            command: Some(submission.command),
-            after: submission.after.to_vec(),
-            behind: submission.behind.to_vec(),
-            origin: submission.origin,
-        });
+        let sequence = line.append(submission);
         drop(lines);
         self.changed.notify_all();
         if let Some(gate) = gate {
@@ -230,7 +167,7 @@ impl World {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<QueueId, Line>> {
+    fn lock(&self) -> MutexGuard<'_, Lines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -258,149 +195,6 @@ impl World {
             callback();
         }
     }
-}
-
-impl Line {
-    fn finished(&self, sequence: u64) -> bool {
-        sequence <= self.submitted && self.position(sequence).is_err()
-    }
-
-    fn position(&self, sequence: u64) -> Result<usize, usize> {
-        self.pending
-            .binary_search_by_key(&sequence, |pending| pending.sequence)
-    }
-
-    /// The commands that the queue's own order lets start, `after` points aside.
-    fn startable(&self) -> impl Iterator<Item = &Pending> {
-        let free = if self.in_order {
-            self.pending.len().min(1)
-        } else {
-            match self.pending.iter().position(|pending| pending.barrier) {
-                Some(0) => 1,
-                Some(first) => first,
-                None => self.pending.len(),
-            }
-        };
-        self.pending.range(..free)
-    }
-
-    /// Ends a command; the answer is the callbacks that are due.
-    fn finish(&mut self, sequence: u64, outcome: Result<(), Failure>) -> Vec<Callback> {
-        if let Ok(position) = self.position(sequence) {
-            self.pending.remove(position);
-        }
-        if let Err(failure) = outcome {
-            self.failures.push((sequence, failure));
-            self.progress.count_failure();
-        }
-        let prefix = match self.pending.front() {
-            Some(first) => first.sequence - 1,
-            None => self.submitted,
-        };
-        self.progress.advance(prefix);
-        self.callbacks.remove(&sequence).unwrap_or_default()
-    }
-}
-
-impl Work {
-    fn run(self) -> Result<(), Failure> {
-        self.shared?;
-        let name = self.command.to_string();
-        let fail = |kind, reason| Err(Failure::with_origin(kind, name, reason, self.origin));
-        match self.command {
-            Command::Task { task, .. } => match catch_unwind(AssertUnwindSafe(task)) {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(reason)) => fail(FailureKind::Command, reason),
-                Err(panic) => fail(FailureKind::Panic, message(&*panic)),
-            },
-            Command::Gate(gate) => gate.outcome().unwrap_or(Ok(())),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Takes the first command that may start.
-fn take(lines: &mut BTreeMap<QueueId, Line>, scope: Scope) -> Option<Work> {
-    let (point, shared) = lines.iter().find_map(|(&queue, line)| {
-        if matches!(scope, Scope::Queue(only) if only != queue) {
-            return None;
-        }
-        line.startable().find_map(|pending| {
-            let point = Point {
-                queue,
-                sequence: pending.sequence,
-            };
-            may_start(lines, pending, scope).map(|shared| (point, shared))
-        })
-    })?;
-    let line = lines.get_mut(&point.queue)?;
-    let position = line.position(point.sequence).ok()?;
-    let pending = &mut line.pending[position];
-    Some(Work {
-        point,
-        command: pending.command.take()?,
-        origin: pending.origin.take(),
-        shared,
-    })
-}
-
-/// `Some` if the command may start; an error is the failure that it shares instead (rule B3).
-fn may_start(
-    lines: &BTreeMap<QueueId, Line>,
-    pending: &Pending,
-    scope: Scope,
-) -> Option<Result<(), Failure>> {
-    let command = pending.command.as_ref()?;
-    let mut points = pending.after.iter().chain(&pending.behind);
-    if !points.all(|&point| finished(lines, point)) {
-        return None;
-    }
-    let shared = pending
-        .after
-        .iter()
-        .find_map(|&point| failure(lines, point));
-    let starts = shared.is_some()
-        || match command {
-            Command::Gate(gate) => gate.is_open(),
-            Command::Task { .. } => scope != Scope::NoTasks,
-            _ => true,
-        };
-    starts.then(|| shared.map_or(Ok(()), Err))
-}
-
-/// Whether a point is reached. A queue that is forgotten had finished without a failure.
-fn finished(lines: &BTreeMap<QueueId, Line>, point: Point) -> bool {
-    lines
-        .get(&point.queue)
-        .is_none_or(|line| line.finished(point.sequence))
-}
-
-fn failure(lines: &BTreeMap<QueueId, Line>, point: Point) -> Option<Failure> {
-    let failures = &lines.get(&point.queue)?.failures;
-    let (_, failure) = failures
-        .iter()
-        .find(|(sequence, _)| *sequence == point.sequence)?;
-    Some(failure.clone())
-}
-
-/// Forgets a queue that nobody holds and whose points are all reached without a failure. The
-/// answer is for the caller to drop without the lock, as it may hold callbacks.
-#[must_use]
-fn forget_if_done(lines: &mut BTreeMap<QueueId, Line>, queue: QueueId) -> Option<Line> {
-    let done = |line: &Line| line.closed && line.pending.is_empty() && line.failures.is_empty();
-    lines
-        .get(&queue)
-        .is_some_and(done)
-        .then(|| lines.remove(&queue))
-        .flatten()
-}
-
-/// What a panic said.
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without a message")
-        .to_owned()
 }
 
 impl fmt::Debug for World {
