@@ -41,4 +41,6 @@ pub mod template;
 pub use error::{PlanError, UnsupportedDType};
 pub use host::contiguous::ContiguousLoop;
 pub use host::map::{Input, MapKernel};
+pub use host::reduce::ReduceKernel;
+pub use ops::reduction::{ReduceSignature, Reduction, find_reduction};
 pub use ops::{Operation, Signature, find, operations};

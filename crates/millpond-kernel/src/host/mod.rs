@@ -13,9 +13,11 @@
 pub mod body;
 pub mod cast;
 pub mod contiguous;
+pub mod fold;
 pub mod gather;
 pub mod level;
 pub mod map;
+pub mod reduce;
 #[cfg(test)]
 mod tests;
 mod tile;

@@ -24,6 +24,7 @@ pub mod complex;
 pub mod exponential;
 pub mod hyperbolic;
 pub mod logical;
+pub mod reduction;
 pub mod resolve;
 pub mod rounding;
 pub mod selection;

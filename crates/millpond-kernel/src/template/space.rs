@@ -37,6 +37,22 @@ impl Space {
     /// Layouts after the first have the first's shape, or its shape is the shape of the loop.
     #[must_use]
     pub fn new(shape: &[usize], operands: &[Option<(&Layout, usize)>]) -> Self {
+        let mut space = Self::in_order(shape, operands);
+        space.turn();
+        space.sort();
+        space.join();
+        space
+    }
+
+    /// The same with the axes in the order of the shape, joined where they can be.
+    #[must_use]
+    pub fn ordered(shape: &[usize], operands: &[Option<(&Layout, usize)>]) -> Self {
+        let mut space = Self::in_order(shape, operands);
+        space.join();
+        space
+    }
+
+    fn in_order(shape: &[usize], operands: &[Option<(&Layout, usize)>]) -> Self {
         let mut begin = [0; MAX_OPERANDS];
         let size = shape.iter().product();
         let mut axes: SmallVec<[Axis; 3]> = SmallVec::new();
@@ -57,15 +73,10 @@ impl Space {
                 *begin = (layout.offset() * item) as isize;
             }
         }
-        let mut space = Self { axes, begin, size };
-        if size > 0 {
-            space.turn();
-            space.sort();
-            space.join();
-        } else {
-            space.axes.clear();
+        if size == 0 {
+            axes.clear();
         }
-        space
+        Self { axes, begin, size }
     }
 
     /// Lets the first operand that moves along an axis move forwards.

@@ -1,0 +1,315 @@
+//! Reductions: a row for each, and how many elements become one.
+//!
+//! A [`Reducer`] folds short runs of elements into a *partial*, as fast as the processor can, and
+//! partials into a *state* that holds what rounding would lose. States merge in the order of the
+//! elements, so a result depends on the shape and layout of the input, and not on threads.
+
+use std::fmt;
+
+use millpond_types::{DType, Kind};
+
+use crate::error::UnsupportedDType;
+use crate::host::fold::{Fold, Folded};
+use crate::host::map::compute_dtype;
+use crate::host::value::Value;
+
+mod extreme;
+mod moments;
+mod scaled;
+mod sum;
+mod truth;
+
+/// The words of a state, whatever it means.
+pub type Words = [u64; 4];
+
+/// How elements of a type are reduced.
+pub trait Reducer: Copy + Send + Sync + 'static {
+    /// What is reduced.
+    type Value: Value;
+    /// What a short run of elements is folded into.
+    type Partial: Copy;
+    /// What any number of elements is folded into.
+    type State: Copy;
+    /// The result.
+    type Output: Value;
+
+    /// The partial of no element.
+    fn nothing(self) -> Self::Partial;
+
+    /// Folds the element number `index` into a partial; later elements have larger numbers.
+    fn push(self, partial: Self::Partial, value: Self::Value, index: u64) -> Self::Partial;
+
+    /// The partial of both.
+    fn join(self, a: Self::Partial, b: Self::Partial) -> Self::Partial;
+
+    /// The state of no element.
+    fn start(self) -> Self::State;
+
+    /// Folds a partial of up to [`SHORT_RUN`] elements into a state.
+    fn absorb(self, state: Self::State, partial: Self::Partial) -> Self::State;
+
+    /// The state of both, `a` before `b`.
+    fn merge(self, a: Self::State, b: Self::State) -> Self::State;
+
+    /// The result for `elements` elements; `correction` is what a variance subtracts from their
+    /// number.
+    fn finish(self, state: Self::State, elements: u64, correction: f64) -> Self::Output;
+
+    /// The state as words.
+    fn pack(self, state: Self::State) -> Words;
+
+    /// The state of words that [`Reducer::pack`] made.
+    fn unpack(self, words: Words) -> Self::State;
+
+    /// Folds contiguous elements from number `index` on, of which there are at most a tile.
+    ///
+    /// The default uses [`LANES`] partials, so that additions needn't wait for one another.
+    #[inline(always)]
+    fn run(
+        self,
+        state: Self::State,
+        values: &[<Self::Value as Value>::Storage],
+        index: u64,
+    ) -> Self::State {
+        let mut lanes = [self.nothing(); LANES];
+        let (chunks, rest) = values.as_chunks::<LANES>();
+        let mut at = index;
+        for chunk in chunks {
+            for lane in 0..LANES {
+                let value = Self::Value::load(chunk[lane]);
+                lanes[lane] = self.push(lanes[lane], value, at + lane as u64);
+            }
+            at += LANES as u64;
+        }
+        for (lane, value) in rest.iter().enumerate() {
+            lanes[lane] = self.push(lanes[lane], Self::Value::load(*value), at + lane as u64);
+        }
+        let mut width = LANES / 2;
+        while width > 0 {
+            for lane in 0..width {
+                lanes[lane] = self.join(lanes[lane], lanes[lane + width]);
+            }
+            width /= 2;
+        }
+        self.absorb(state, lanes[0])
+    }
+}
+
+/// Partials that a contiguous run keeps side by side.
+pub const LANES: usize = 32;
+
+/// The most elements that are folded into one partial.
+pub const SHORT_RUN: usize = 128;
+
+/// What a reduction accepts, and what it gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// Sums: integers are widened to 64 bits, floats stay.
+    Accumulate,
+    /// The dtype of the input.
+    Same,
+    /// Any dtype, as truth values.
+    Truth,
+    /// The position of an element.
+    Position,
+    /// Floats and complex numbers; integers become the default float.
+    Float,
+    /// Real floats, computed in `float64`.
+    Wide,
+}
+
+/// An operation that makes one element of many.
+pub struct Reduction {
+    name: &'static str,
+    documentation: &'static str,
+    rule: Rule,
+    has_identity: bool,
+    folds: &'static [&'static dyn Fold],
+}
+
+/// The dtypes of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReduceSignature {
+    /// What elements are cast to.
+    pub compute: DType,
+    /// The dtype of the result.
+    pub output: DType,
+}
+
+impl Reduction {
+    /// The name, that of the Array API standard where it has one.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it computes, in a sentence.
+    #[must_use]
+    pub fn documentation(&self) -> &'static str {
+        self.documentation.trim()
+    }
+
+    /// Whether it has a value for no elements.
+    #[must_use]
+    pub const fn has_identity(&self) -> bool {
+        self.has_identity
+    }
+
+    /// Whether the result depends on the order of the axes.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.rule == Rule::Position
+    }
+
+    /// The loop that computes with a dtype.
+    pub(crate) fn fold(&self, compute: DType) -> Option<&'static dyn Fold> {
+        let mut folds = self.folds.iter().copied();
+        folds.find(|fold| fold.compute() == compute)
+    }
+
+    /// The dtypes of a call with an input of `input`. `dtype` is what the caller wants the result
+    /// in, where the reduction leaves that open; integers become `default_float` where it takes
+    /// floats alone.
+    ///
+    /// # Errors
+    /// [`UnsupportedDType`] if the reduction isn't defined for them.
+    pub fn resolve(
+        &self,
+        input: DType,
+        dtype: Option<DType>,
+        default_float: DType,
+    ) -> Result<ReduceSignature, UnsupportedDType> {
+        let float = match input.kind() {
+            Kind::Float | Kind::Complex => input,
+            _ => default_float,
+        };
+        let widened = |dtype: DType| match dtype.kind() {
+            Kind::Bool | Kind::Int => DType::Int64,
+            Kind::Uint => DType::Uint64,
+            _ => dtype,
+        };
+        let (compute, output) = match self.rule {
+            Rule::Accumulate => {
+                let output = dtype.unwrap_or(widened(input));
+                (compute_dtype(widened(output)), output)
+            }
+            Rule::Same => (compute_dtype(input), dtype.unwrap_or(input)),
+            Rule::Truth => (DType::Bool, self.folds[0].output()),
+            Rule::Position => (compute_dtype(input), DType::Int64),
+            Rule::Float => {
+                let output = dtype.unwrap_or(float);
+                (compute_dtype(output), output)
+            }
+            Rule::Wide => {
+                let output = dtype.unwrap_or(float);
+                let compute = match (input.is_complex(), output.kind()) {
+                    (false, Kind::Float) => DType::Float64,
+                    _ => DType::Complex128,
+                };
+                (compute, output)
+            }
+        };
+        if self.fold(compute).is_none() {
+            return Err(UnsupportedDType {
+                operation: self.name,
+                dtypes: [input].into_iter().chain(dtype).collect(),
+            });
+        }
+        Ok(ReduceSignature { compute, output })
+    }
+}
+
+impl fmt::Debug for Reduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reduction")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Reduction {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Reduction {}
+
+macro_rules! reductions {
+    ($(
+        $(#[doc = $documentation:literal])*
+        $name:ident: $rule:ident, $identity:literal, $file:ident::$reducer:ident
+            $(over $($t:ty),+)?;
+    )*) => {
+        /// Every reduction by its name.
+        #[allow(non_upper_case_globals, reason = "a row's static is called as the reduction")]
+        pub mod rows {
+            use num_complex::Complex;
+
+            use super::{Fold, Folded, Reduction, Rule, extreme, moments, scaled, sum, truth};
+
+            $(
+                $(#[doc = $documentation])*
+                pub static $name: Reduction = Reduction {
+                    name: stringify!($name),
+                    documentation: concat!($($documentation),*),
+                    rule: Rule::$rule,
+                    has_identity: $identity,
+                    folds: {
+                        const FOLDS: &[&dyn Fold] =
+                            reductions!(@folds $file $reducer $($($t),+)?);
+                        FOLDS
+                    },
+                };
+            )*
+        }
+
+        /// Every reduction, in the order of the rows.
+        pub const REDUCTIONS: &[&Reduction] = &[$(&rows::$name),*];
+    };
+    (@folds $file:ident $reducer:ident) => { &[&Folded($file::$reducer)] };
+    (@folds $file:ident $reducer:ident $($t:ty),+) => {
+        &[$(&Folded($file::$reducer::<$t>::NEW)),+]
+    };
+}
+
+reductions! {
+    /// Whether all elements along the axes differ from zero.
+    all: Truth, true, truth::All;
+    /// Whether any element along the axes differs from zero.
+    any: Truth, true, truth::Any;
+    /// Position of the first largest element along the axes; the first NaN counts as largest.
+    argmax: Position, false, extreme::ArgMax
+        over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+    /// Position of the first smallest element along the axes; the first NaN counts as smallest.
+    argmin: Position, false, extreme::ArgMin
+        over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+    /// How many elements along the axes differ from zero.
+    count_nonzero: Truth, true, truth::Count;
+    /// Logarithm of the sum of the exponentials of the elements along the axes.
+    logsumexp: Wide, true, scaled::LogSumExp;
+    /// The largest element along the axes, or a NaN if there is one.
+    max: Same, false, extreme::Max
+        over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+    /// Arithmetic mean of the elements along the axes.
+    mean: Float, true, sum::Mean over f32, f64, Complex<f32>, Complex<f64>;
+    /// The smallest element along the axes, or a NaN if there is one.
+    min: Same, false, extreme::Min
+        over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+    /// Product of the elements along the axes.
+    prod: Accumulate, true, sum::Product
+        over i64, u64, f32, f64, Complex<f32>, Complex<f64>;
+    /// Square root of the sum of the squares of the elements along the axes.
+    reduce_hypot: Wide, true, scaled::Hypot;
+    /// Standard deviation of the elements along the axes.
+    std: Wide, true, moments::Deviation;
+    /// Sum of the elements along the axes.
+    sum: Accumulate, true, sum::Sum over i64, u64, f32, f64, Complex<f32>, Complex<f64>;
+    /// Variance of the elements along the axes.
+    var: Wide, true, moments::Variance;
+}
+
+/// The reduction of a name.
+#[must_use]
+pub fn find_reduction(name: &str) -> Option<&'static Reduction> {
+    REDUCTIONS.iter().copied().find(|row| row.name == name)
+}
