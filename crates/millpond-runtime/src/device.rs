@@ -26,6 +26,8 @@ struct DeviceCore {
     driver: u64,
     pools: [Arc<PoolCore>; 3],
     default_queue: Mutex<Option<Queue>>,
+    /// Out of order, for copies that host code waits for.
+    host_queue: Mutex<Option<Queue>>,
     queues: Mutex<Vec<Weak<QueueCore>>>,
 }
 
@@ -48,6 +50,7 @@ impl Device {
             driver,
             pools,
             default_queue: Mutex::new(None),
+            host_queue: Mutex::new(None),
             queues: Mutex::default(),
         }))
     }
@@ -68,12 +71,25 @@ impl Device {
     /// As for [`Device::create_queue`].
     pub fn default_queue(&self) -> Result<Queue> {
         lifecycle::check("using a device")?;
-        let mut default = lock(&self.0.default_queue);
-        if let Some(queue) = &*default {
+        self.made_once(&self.0.default_queue, &QueueOptions::default())
+    }
+
+    /// The queue for copies between memory and buffers of the host.
+    pub(crate) fn host_queue(&self) -> Result<Queue> {
+        let options = QueueOptions {
+            out_of_order: true,
+            ..QueueOptions::default()
+        };
+        self.made_once(&self.0.host_queue, &options)
+    }
+
+    fn made_once(&self, slot: &Mutex<Option<Queue>>, options: &QueueOptions) -> Result<Queue> {
+        let mut slot = lock(slot);
+        if let Some(queue) = &*slot {
             return Ok(queue.clone());
         }
-        let queue = self.create_queue(&QueueOptions::default())?;
-        *default = Some(queue.clone());
+        let queue = self.create_queue(options)?;
+        *slot = Some(queue.clone());
         Ok(queue)
     }
 
@@ -131,6 +147,11 @@ impl Device {
         answer
     }
 
+    /// Handles to the queues that are alive.
+    pub fn open_queues(&self) -> Vec<Queue> {
+        self.queues().into_iter().map(Queue::of).collect()
+    }
+
     /// The queues that are alive.
     pub(crate) fn queues(&self) -> Vec<Arc<QueueCore>> {
         lock(&self.0.queues)
@@ -141,7 +162,9 @@ impl Device {
 
     /// Finishes all work and stops the device's threads; every later call on it fails.
     pub fn shutdown(&self) {
-        lock(&self.0.default_queue).take();
+        for slot in [&self.0.default_queue, &self.0.host_queue] {
+            drop(lock(slot).take());
+        }
         self.0.hal.shutdown();
     }
 }

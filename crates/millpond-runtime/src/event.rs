@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use millpond_hal::Times;
+use millpond_hal::{Point, Times};
 
 use crate::clock::Clock;
 use crate::device::Device;
@@ -51,6 +51,11 @@ impl Event {
         self.sequence
     }
 
+    /// The same as plain data.
+    pub fn point(&self) -> Point {
+        self.queue.native().point(self.sequence)
+    }
+
     /// What the queue knew of others when the event was recorded.
     pub fn clock(&self) -> &Clock {
         &self.clock
@@ -91,9 +96,8 @@ impl Event {
     /// # Errors
     /// As for [`Event::wait`]; [`Error::TimedOut`].
     pub fn wait_until(&self, deadline: Option<Instant>) -> Result<()> {
-        lifecycle::check("waiting")?;
+        self.wait_finished(deadline)?;
         let native = self.queue.native();
-        native.wait_until(self.sequence, deadline, Instant::now())?;
         match native.hal().outcome(self.sequence) {
             Some(Err(failure)) if self.sequence != 0 => {
                 failure.surface();
@@ -101,6 +105,17 @@ impl Event {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Waits until the work has finished, well or not, or the deadline has passed. Tells of no
+    /// failure, so that a wait can be made in slices.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`].
+    pub fn wait_finished(&self, deadline: Option<Instant>) -> Result<()> {
+        lifecycle::check("waiting")?;
+        let native = self.queue.native();
+        native.wait_until(self.sequence, deadline, Instant::now())
     }
 
     /// Calls back when the work has finished: at once if it has, else from a thread of the

@@ -25,8 +25,7 @@ use crate::sync::lock;
 
 pub(crate) use line::Line;
 pub(crate) use native::Native;
-pub(crate) use submit::in_task;
-pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use};
+pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use, serve_tasks};
 
 /// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.
 ///
@@ -138,6 +137,16 @@ impl Queue {
             Some(failure) => Err(Error::Failed(failure)),
             None => Ok(()),
         }
+    }
+
+    /// Whether something failed that no wait has told yet, without waiting.
+    ///
+    /// # Errors
+    /// The first such failure, which then counts as told (rule O7).
+    pub fn check(&self) -> Result<()> {
+        self.0
+            .untold_failure()
+            .map_or(Ok(()), |failure| Err(Error::Failed(failure)))
     }
 
     /// Closes the queue to new work; what was submitted is finished. Closing twice does nothing.

@@ -329,6 +329,12 @@ pub(crate) fn in_task() -> bool {
     IN_TASK.get()
 }
 
+/// Says that the calling thread runs host tasks from now on, on behalf of gates: what it submits
+/// never waits, neither for room on a queue nor for memory shared with the host.
+pub fn serve_tasks() {
+    IN_TASK.set(true);
+}
+
 /// Marks the thread as running a host task for the time of a call.
 pub(crate) fn as_task<R>(body: impl FnOnce() -> R) -> R {
     struct Restore(bool);
