@@ -62,7 +62,9 @@ pub use device::Device;
 pub use error::{Error, Result};
 pub use event::{Event, Status};
 pub use memory::{Allocation, Release, drain_releases};
-pub use millpond_hal::{Access, Failure, FailureKind, Gate, Partition, Pattern, QueueOptions};
+pub use millpond_hal::{
+    Access, Address, Failure, FailureKind, Gate, Partition, Pattern, QueueOptions,
+};
 pub use millpond_types::MemoryKind;
 pub use pool::{Pool, Statistics};
 pub use queue::work::TaskResult;

@@ -11,7 +11,7 @@ use crate::lifecycle;
 use crate::memory::tracking::Dependencies;
 use crate::memory::{Allocation, Release};
 use crate::queue::work::{check_range, overwrite};
-use crate::queue::{Queue, QueueCore, Use, in_task};
+use crate::queue::{Queue, QueueCore, Use};
 
 /// Copies up to this size run on the calling thread when nothing stands before them.
 const SMALL: usize = 64 << 10;
@@ -103,7 +103,7 @@ impl Allocation {
             STAGED.fetch_sub(len, Ordering::Relaxed);
             return self.write(offset, &from);
         }
-        let home = self.block().home();
+        let queue = self.block().home().device().host_queue()?;
         let uses = [Use {
             allocation: self,
             access: overwrite(self, from.len()),
@@ -117,9 +117,9 @@ impl Allocation {
             STAGED.fetch_sub(from.len(), Ordering::Relaxed);
             drop(from);
         };
-        match home.submit(&uses, command) {
+        match queue.core().submit(&uses, command) {
             Ok(sequence) => {
-                Release::anywhere(unstage).after(&[(Arc::clone(home.native()), sequence)]);
+                Release::anywhere(unstage).after(&[(Arc::clone(queue.core().native()), sequence)]);
                 Ok(())
             }
             Err(error) => {
@@ -146,9 +146,9 @@ impl Allocation {
             allocation: self,
             access,
         }];
-        if bytes <= SMALL && home.inline {
+        if bytes <= SMALL && home.device().info().host_executed {
             let line = home.lock();
-            if home.is_quiet(&line, &uses) {
+            if self.block().tracking.is_quiet(home.native()) {
                 // SAFETY: both ranges are live: one was checked to lie within this allocation, of
                 // a device whose memory is host memory, the other is a borrowed slice. They don't
                 // overlap, since safe code has no reference into an allocation. Nobody else uses
@@ -156,13 +156,17 @@ impl Allocation {
                 unsafe {
                     std::ptr::copy_nonoverlapping(src.as_ptr::<u8>(), dst.as_ptr::<u8>(), bytes);
                 }
+                drop(line);
                 return Ok(());
             }
         }
-        let sequence = home.submit(&uses, Command::Copy { src, dst, bytes })?;
-        debug_assert!(!in_task(), "a host task waits for a copy");
+        // On the device's queue for the host, so that it waits for this memory only (rule O5).
+        let queue = home.device().host_queue()?;
+        let sequence = queue
+            .core()
+            .submit(&uses, Command::Copy { src, dst, bytes })?;
         // Without a deadline: the buffer must outlive the command.
-        home.native().wait(sequence).map_err(|failure| {
+        queue.core().native().wait(sequence).map_err(|failure| {
             failure.surface();
             failure.into()
         })

@@ -1,0 +1,347 @@
+//! Rules O1 to O6: what follows what.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use millpond_runtime::{Access, BACKLOG, Gate, MemoryKind, Status, Use};
+use millpond_testkit::watchdog::watched;
+use support::{Affine, BIG, SMALL, Sum, device, numbers, out_of_order, values};
+
+const DOUBLE_PLUS_1: Affine = Affine {
+    count: 4,
+    factor: 2,
+    term: 1,
+};
+const ADD_1: Affine = Affine {
+    count: 4,
+    factor: 1,
+    term: 1,
+};
+
+#[test]
+fn o1_commands_of_an_in_order_queue_take_effect_in_submission_order() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let x = numbers(&queue, &[1; 4]);
+        let mut expected = 1_u64;
+        for step in 0..200 {
+            let cost = if step % 3 == 0 { BIG } else { SMALL };
+            queue.launch(DOUBLE_PLUS_1, &[&x], cost).unwrap();
+            expected = expected.wrapping_mul(2).wrapping_add(1);
+        }
+        assert_eq!(values(&x), [expected; 4]);
+    });
+}
+
+#[test]
+fn o1_submission_is_atomic_among_threads() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let x = numbers(&queue, &[0; 4]);
+        thread::scope(|scope| {
+            for thread in 0..8 {
+                let (queue, x) = (&queue, &x);
+                scope.spawn(move || {
+                    for step in 0..500 {
+                        let cost = if (thread + step) % 2 == 0 { BIG } else { SMALL };
+                        queue.launch(ADD_1, &[x], cost).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(values(&x), [4000; 4]);
+    });
+}
+
+#[test]
+fn o2_order_is_kept_per_allocation_across_queues() {
+    watched(|| {
+        let device = device();
+        let queues = [
+            device.default_queue().unwrap(),
+            device
+                .create_queue(&millpond_runtime::QueueOptions::default())
+                .unwrap(),
+            out_of_order(&device),
+        ];
+        let x = numbers(&queues[0], &[1; 4]);
+        let mut expected = 1_u64;
+        for step in 0..300 {
+            queues[step % 3].launch(DOUBLE_PLUS_1, &[&x], BIG).unwrap();
+            expected = expected.wrapping_mul(2).wrapping_add(1);
+        }
+        assert_eq!(values(&x), [expected; 4]);
+    });
+}
+
+#[test]
+fn o2_threads_on_queues_of_their_own_share_an_allocation() {
+    watched(|| {
+        let device = device();
+        let home = device.default_queue().unwrap();
+        let x = numbers(&home, &[0; 4]);
+        thread::scope(|scope| {
+            for index in 0..4 {
+                let (device, x) = (&device, &x);
+                scope.spawn(move || {
+                    let queue = if index % 2 == 0 {
+                        out_of_order(device)
+                    } else {
+                        device
+                            .create_queue(&millpond_runtime::QueueOptions::default())
+                            .unwrap()
+                    };
+                    for step in 0..300 {
+                        queue
+                            .launch(ADD_1, &[x], if step % 2 == 0 { BIG } else { SMALL })
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(values(&x), [1200; 4]);
+    });
+}
+
+#[test]
+fn o2_a_write_waits_for_readers_of_other_queues() {
+    watched(|| {
+        let device = device();
+        let (writer, reader) = (device.default_queue().unwrap(), out_of_order(&device));
+        let x = numbers(&writer, &[5; 4]);
+        let zero = numbers(&writer, &[0; 4]);
+        let gate = Gate::new();
+        let use_ = Use {
+            allocation: &x,
+            access: Access::Read,
+        };
+        reader.gate(&gate, &[use_]).unwrap();
+        let y = reader.allocate(MemoryKind::Device, 32).unwrap();
+        reader.launch(Sum(4), &[&x, &zero, &y], SMALL).unwrap();
+        writer.launch(DOUBLE_PLUS_1, &[&x], SMALL).unwrap();
+        let after = writer.record().unwrap();
+        assert_eq!(
+            after.status(),
+            Status::Pending,
+            "the write must wait for the gated read"
+        );
+        gate.open(Ok(()));
+        assert_eq!(values(&x), [11; 4]);
+        assert_eq!(values(&y), [5; 4]);
+    });
+}
+
+#[test]
+fn o2_many_reads_of_an_out_of_order_queue_are_joined() {
+    watched(|| {
+        let device = device();
+        let (writer, reader) = (device.default_queue().unwrap(), out_of_order(&device));
+        let x = numbers(&writer, &[5; 4]);
+        let gate = Gate::new();
+        reader.gate(&gate, &[]).unwrap();
+        let count = Arc::new(AtomicU64::new(0));
+        for _ in 0..1000 {
+            let count = Arc::clone(&count);
+            let uses = [Use {
+                allocation: &x,
+                access: Access::Read,
+            }];
+            let hold = gate.clone();
+            reader.gate(&hold, &uses).unwrap();
+            reader
+                .task("read", &uses, move || {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    Ok(())
+                })
+                .unwrap();
+        }
+        let done = Arc::new(AtomicU64::new(u64::MAX));
+        let (seen, total) = (Arc::clone(&done), Arc::clone(&count));
+        writer
+            .task(
+                "write",
+                &[Use {
+                    allocation: &x,
+                    access: Access::Write,
+                }],
+                move || {
+                    seen.store(total.load(Ordering::Relaxed), Ordering::Relaxed);
+                    Ok(())
+                },
+            )
+            .unwrap();
+        assert_eq!(done.load(Ordering::Relaxed), u64::MAX);
+        gate.open(Ok(()));
+        writer.wait().unwrap();
+        assert_eq!(done.load(Ordering::Relaxed), 1000);
+    });
+}
+
+#[test]
+fn o2_an_allocation_handed_to_another_thread_is_still_ordered() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let gate = Gate::new();
+        queue.gate(&gate, &[]).unwrap();
+        let x = numbers_behind_gate(&queue);
+        let reader = thread::spawn(move || values(&x));
+        gate.open(Ok(()));
+        assert_eq!(reader.join().unwrap(), [7; 4]);
+    });
+}
+
+fn numbers_behind_gate(queue: &millpond_runtime::Queue) -> millpond_runtime::Allocation {
+    let x = queue.allocate(MemoryKind::Device, 32).unwrap();
+    let seven: Vec<u8> = [7_u64; 4]
+        .iter()
+        .flat_map(|value| value.to_ne_bytes())
+        .collect();
+    x.write_owned(0, seven).unwrap();
+    x
+}
+
+#[test]
+fn o4_submission_does_not_wait_for_the_device() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let x = numbers(&queue, &[0; 4]);
+        let gate = Gate::new();
+        queue.gate(&gate, &[]).unwrap();
+        for _ in 0..1000 {
+            queue.launch(ADD_1, &[&x], SMALL).unwrap();
+        }
+        assert!(!queue.is_idle());
+        gate.open(Ok(()));
+        assert_eq!(values(&x), [1000; 4]);
+    });
+}
+
+#[test]
+fn o4_the_backlog_is_bounded() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let x = numbers(&queue, &[0; 4]);
+        let gate = Gate::new();
+        queue.gate(&gate, &[]).unwrap();
+        let submitted = Arc::new(AtomicU64::new(0));
+        thread::scope(|scope| {
+            let (queue, x, counter) = (&queue, &x, Arc::clone(&submitted));
+            scope.spawn(move || {
+                for _ in 0..2 * BACKLOG {
+                    queue.launch(ADD_1, &[x], BIG).unwrap();
+                    counter.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+            while submitted.load(Ordering::SeqCst) < BACKLOG - 1 {
+                thread::yield_now();
+            }
+            thread::sleep(std::time::Duration::from_millis(50));
+            assert!(
+                submitted.load(Ordering::SeqCst) <= BACKLOG,
+                "submission must wait"
+            );
+            gate.open(Ok(()));
+        });
+        assert_eq!(values(&x), [2 * BACKLOG; 4]);
+    });
+}
+
+#[test]
+fn o5_observing_waits_for_exactly_what_it_observes() {
+    watched(|| {
+        let device = device();
+        let (open, held) = (device.default_queue().unwrap(), out_of_order(&device));
+        let x = numbers(&open, &[3; 4]);
+        let gate = Gate::new();
+        held.gate(&gate, &[]).unwrap();
+        assert_eq!(values(&x), [3; 4]);
+        gate.open(Ok(()));
+    });
+}
+
+#[test]
+fn o6_an_event_stands_for_what_was_before_it_only() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let early = queue.record().unwrap();
+        let gate = Gate::new();
+        queue.gate(&gate, &[]).unwrap();
+        let late = queue.record().unwrap();
+        assert_eq!(early.status(), Status::Complete);
+        assert_eq!(late.status(), Status::Pending);
+        early.wait().unwrap();
+        gate.open(Ok(()));
+        late.wait().unwrap();
+        assert_eq!(late.status(), Status::Complete);
+    });
+}
+
+#[test]
+fn o6_waiting_for_an_event_merges_its_clock() {
+    watched(|| {
+        let device = device();
+        let (a, b, c) = (device.default_queue().unwrap(), out_of_order(&device), {
+            device
+                .create_queue(&millpond_runtime::QueueOptions::default())
+                .unwrap()
+        });
+        let gate = Gate::new();
+        let on_a = a.gate(&gate, &[]).unwrap();
+        b.wait_for(&on_a).unwrap();
+        let on_b = b.record().unwrap();
+        c.wait_for(&on_b).unwrap();
+        let x = numbers(&c, &[0; 4]);
+        c.launch(ADD_1, &[&x], SMALL).unwrap();
+        let on_c = c.record().unwrap();
+        assert_eq!(on_c.status(), Status::Pending);
+        assert!(on_c.clock().of(millpond_hal_id(&a, &on_a)) >= on_a.sequence());
+        gate.open(Ok(()));
+        on_c.wait().unwrap();
+    });
+}
+
+fn millpond_hal_id(
+    queue: &millpond_runtime::Queue,
+    event: &millpond_runtime::Event,
+) -> millpond_hal::QueueId {
+    let point = event.point();
+    assert_eq!(point.queue.get(), queue.id());
+    point.queue
+}
+
+#[test]
+fn events_call_back_and_wait_with_a_deadline() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let gate = Gate::new();
+        let event = queue.gate(&gate, &[]).unwrap();
+        let soon = std::time::Instant::now() + std::time::Duration::from_millis(5);
+        assert!(matches!(
+            event.wait_until(Some(soon)),
+            Err(millpond_runtime::Error::TimedOut { .. })
+        ));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        event.on_complete(move |status| sender.send(status).unwrap());
+        gate.open(Ok(()));
+        assert_eq!(receiver.recv().unwrap(), Status::Complete);
+    });
+}
+
+#[test]
+fn barriers_and_tasks_are_ordered_on_an_out_of_order_queue() {
+    watched(|| {
+        let device = device();
+        let queue = out_of_order(&device);
+        let gate = Gate::new();
+        queue.gate(&gate, &[]).unwrap();
+        let barrier = queue.barrier(&[]).unwrap();
+        let after = queue.task("after", &[], || Ok(())).unwrap();
+        assert_eq!(after.status(), Status::Pending);
+        gate.open(Ok(()));
+        after.wait().unwrap();
+        assert_eq!(barrier.status(), Status::Complete);
+    });
+}
