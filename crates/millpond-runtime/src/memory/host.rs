@@ -43,9 +43,21 @@ impl Allocation {
     /// # Errors
     /// [`crate::Error::TimedOut`]; else as for [`Allocation::wait_written`].
     pub fn wait_written_until(&self, deadline: Instant) -> Result<()> {
+        self.wait_until(Access::Read, deadline)
+    }
+
+    /// Waits until everything that uses it has finished, or until the deadline.
+    ///
+    /// # Errors
+    /// [`crate::Error::TimedOut`]; else as for [`Allocation::wait_idle`].
+    pub fn wait_idle_until(&self, deadline: Instant) -> Result<()> {
+        self.wait_until(Access::Update, deadline)
+    }
+
+    fn wait_until(&self, access: Access, deadline: Instant) -> Result<()> {
         let begin = Instant::now();
-        let dependencies = self.dependencies(Access::Read)?;
-        for (queue, sequence) in &dependencies.after {
+        let dependencies = self.dependencies(access)?;
+        for (queue, sequence) in dependencies.behind.iter().chain(&dependencies.after) {
             queue.wait_until(*sequence, Some(deadline), begin)?;
         }
         dependencies.wait()
