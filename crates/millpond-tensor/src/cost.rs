@@ -1,0 +1,52 @@
+//! What work is expected to cost, in nanoseconds on one thread.
+//!
+//! The runtime runs what is cheap on the calling thread. Estimates err on the dear side: work that
+//! is handed over late costs more than work that is handed over early.
+
+use millpond_kernel::Operation;
+use millpond_types::DType;
+
+/// Bytes that one thread moves in a nanosecond.
+const BYTES: usize = 10;
+
+/// Nanoseconds of an operation with heavy bodies, for one element.
+const HEAVY: usize = 4;
+
+/// Below this many elements any operation is cheap.
+const FEW: usize = 4096;
+
+/// An element-wise operation computing in `dtype` on `size` elements and `bytes` bytes in all.
+#[inline]
+pub(crate) fn of_operation(operation: &Operation, dtype: DType, size: usize, bytes: usize) -> u32 {
+    let moved = bytes / BYTES;
+    if size <= FEW || !is_heavy(operation, dtype) {
+        return clamped(moved);
+    }
+    clamped(moved.saturating_add(size.saturating_mul(HEAVY)))
+}
+
+/// A copy, fill or cast.
+pub(crate) fn of_copy(size: usize, bytes: usize) -> u32 {
+    clamped(bytes / BYTES).saturating_add(of_walk(size))
+}
+
+/// Walking over elements that don't follow one another.
+pub(crate) fn of_walk(size: usize) -> u32 {
+    clamped(size / 2)
+}
+
+/// A reduction that reads `size` elements and `bytes` bytes.
+pub(crate) fn of_reduction(size: usize, bytes: usize) -> u32 {
+    of_copy(size, bytes)
+}
+
+fn is_heavy(operation: &Operation, dtype: DType) -> bool {
+    let inputs = [dtype; 3];
+    operation
+        .body(&inputs[..operation.arity().min(inputs.len())])
+        .is_none_or(millpond_kernel::host::body::Body::is_heavy)
+}
+
+fn clamped(nanoseconds: usize) -> u32 {
+    u32::try_from(nanoseconds).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,234 @@
+//! Basic indexing: numbers, slices, ellipsis and new axes, which make views; and writing to them.
+
+use millpond_types::{Layout, Shape};
+use smallvec::SmallVec;
+
+use crate::apply::copy_into;
+use crate::data_types::check_not_complex;
+use crate::error::{Error, Result, check_fits};
+use crate::operand::Operand;
+use crate::place::{Place, check_device};
+use crate::tensor::Tensor;
+
+/// One part of an index expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Index {
+    /// An element along the axis, from its end if negative; the axis goes.
+    At(isize),
+    /// Elements along the axis, by the rules of Python's slices.
+    Slice {
+        /// The first.
+        start: Option<isize>,
+        /// The one behind the last.
+        stop: Option<isize>,
+        /// The distance, which isn't zero; 1 unless given.
+        step: Option<isize>,
+    },
+    /// As many whole axes as are left.
+    Ellipsis,
+    /// A new axis of size one.
+    NewAxis,
+}
+
+impl Index {
+    /// The whole axis.
+    pub const ALL: Self = Self::Slice {
+        start: None,
+        stop: None,
+        step: None,
+    };
+
+    /// Elements from `start` up to `stop`.
+    #[must_use]
+    pub const fn range(start: isize, stop: isize) -> Self {
+        Self::Slice {
+            start: Some(start),
+            stop: Some(stop),
+            step: None,
+        }
+    }
+}
+
+impl From<isize> for Index {
+    fn from(index: isize) -> Self {
+        Self::At(index)
+    }
+}
+
+impl Tensor {
+    /// The view of some elements. Axes that the expression doesn't name are kept whole.
+    ///
+    /// # Errors
+    /// [`Error::Index`] out of bounds; [`Error::IndexExpression`] for too many parts or a second
+    /// ellipsis; [`Error::Value`] for a step of zero.
+    pub fn get(&self, indices: &[Index]) -> Result<Self> {
+        Ok(self.view(index_layout(self.layout(), indices)?))
+    }
+
+    /// Writes a value to some elements, to which it broadcasts.
+    ///
+    /// # Errors
+    /// As for [`Tensor::get`] and [`Tensor::assign`].
+    pub fn set<'a>(&self, indices: &[Index], value: impl Into<Operand<'a>>) -> Result<()> {
+        self.get(indices)?.assign(value)
+    }
+
+    /// Writes a value, which broadcasts, to all elements. Values are cut or rounded to the dtype
+    /// as need be.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`]; values that don't broadcast, complex ones for a real array, an integer
+    /// that the dtype can't hold, an array of another device.
+    pub fn assign<'a>(&self, value: impl Into<Operand<'a>>) -> Result<()> {
+        const OPERATION: &str = "assignment";
+        self.check_writable(OPERATION)?;
+        let queue = self.queue();
+        match value.into() {
+            Operand::Scalar(value) => {
+                check_fits(OPERATION, value, self.dtype())?;
+                if matches!(value, millpond_types::Scalar::Complex(_)) {
+                    check_not_complex(OPERATION, millpond_types::DType::Complex128, self.dtype())?;
+                }
+                copy_into(self, value.into(), &queue)
+            }
+            Operand::Tensor(source) => {
+                check_device(OPERATION, &queue, source)?;
+                check_not_complex(OPERATION, source.dtype(), self.dtype())?;
+                let source = &without_leading_ones(source, self.ndim())?;
+                if let Err(error) = source.layout().broadcast_to(self.shape()) {
+                    return Err(Error::Broadcast {
+                        operation: OPERATION,
+                        error,
+                    });
+                }
+                if source.is_same_view(self) {
+                    return Ok(());
+                }
+                if source.may_overlap(self) {
+                    let temporary = source.astype(source.dtype(), true)?;
+                    return copy_into(self, (&temporary).into(), &queue);
+                }
+                copy_into(self, source.into(), &queue)
+            }
+        }
+    }
+
+    /// The place of this array's results.
+    pub fn place(&self) -> Place {
+        Place::of(self)
+    }
+}
+
+/// An assignment's value may have more axes than the target, as long as they have size one.
+fn without_leading_ones(source: &Tensor, ndim: usize) -> Result<Tensor> {
+    let extra = source.ndim().saturating_sub(ndim);
+    if extra == 0 || source.shape()[..extra].iter().any(|&size| size != 1) {
+        return Ok(source.clone());
+    }
+    let layout = source.layout();
+    let (shape, strides) = (&layout.shape()[extra..], &layout.strides()[extra..]);
+    Ok(source.view(Layout::new(shape, strides, layout.offset())?))
+}
+
+/// The layout of the elements that an expression names.
+fn index_layout(layout: &Layout, indices: &[Index]) -> Result<Layout> {
+    let ndim = layout.ndim();
+    let mut named = 0;
+    let mut ellipses = 0;
+    for index in indices {
+        match index {
+            Index::At(_) | Index::Slice { .. } => named += 1,
+            Index::Ellipsis => ellipses += 1,
+            Index::NewAxis => {}
+        }
+    }
+    if named > ndim {
+        return Err(Error::IndexExpression {
+            ndim,
+            reason: format!("{named} axes are indexed"),
+        });
+    }
+    if ellipses > 1 {
+        return Err(Error::IndexExpression {
+            ndim,
+            reason: "an ellipsis stands once at most".to_owned(),
+        });
+    }
+    let mut shape = Shape::new();
+    let mut strides: SmallVec<[isize; 4]> = SmallVec::new();
+    let mut offset = layout.offset() as isize;
+    let mut axis = 0;
+    for index in indices {
+        match *index {
+            Index::NewAxis => {
+                shape.push(1);
+                strides.push(0);
+            }
+            Index::Ellipsis => {
+                let whole = axis..axis + ndim - named;
+                axis = whole.end;
+                shape.extend_from_slice(&layout.shape()[whole.clone()]);
+                strides.extend_from_slice(&layout.strides()[whole]);
+            }
+            Index::At(index) => {
+                let size = layout.shape()[axis];
+                let at = position(index, size).ok_or(Error::Index { index, axis, size })?;
+                offset += at as isize * layout.strides()[axis];
+                axis += 1;
+            }
+            Index::Slice { start, stop, step } => {
+                let (size, stride) = (layout.shape()[axis], layout.strides()[axis]);
+                let step = step.unwrap_or(1);
+                if step == 0 {
+                    return Err(Error::value("indexing", "the step of a slice is zero"));
+                }
+                let (first, len) = slice(start, stop, step, size);
+                if len > 0 {
+                    offset += first as isize * stride;
+                }
+                shape.push(len);
+                strides.push(stride.saturating_mul(step));
+                axis += 1;
+            }
+        }
+    }
+    shape.extend_from_slice(&layout.shape()[axis..]);
+    strides.extend_from_slice(&layout.strides()[axis..]);
+    Ok(Layout::new(&shape, &strides, offset as usize)?)
+}
+
+/// The element that a number counts to, from the end if negative.
+fn position(index: isize, size: usize) -> Option<usize> {
+    let at = if index < 0 {
+        index.checked_add_unsigned(size)?
+    } else {
+        index
+    };
+    usize::try_from(at).ok().filter(|&at| at < size)
+}
+
+/// The first element and the number of elements of a slice, by Python's rules.
+fn slice(start: Option<isize>, stop: Option<isize>, step: isize, size: usize) -> (usize, usize) {
+    let size = size as isize;
+    // Backwards, a bound may stand before the first element.
+    let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
+    let bound = |bound: isize| {
+        let bound = if bound < 0 {
+            bound.saturating_add(size)
+        } else {
+            bound
+        };
+        bound.clamp(low, high)
+    };
+    let (first, end) = if step > 0 {
+        (start.map_or(low, bound), stop.map_or(high, bound))
+    } else {
+        (start.map_or(high, bound), stop.map_or(low, bound))
+    };
+    let distance = if step > 0 { end - first } else { first - end };
+    if distance <= 0 {
+        return (0, 0);
+    }
+    let len = (distance as usize).div_ceil(step.unsigned_abs());
+    (first as usize, len)
+}
