@@ -2,6 +2,7 @@
 //!
 //! The extension module is built with counters as well, so that what only Python tests reach counts for Rust.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 
@@ -121,7 +122,7 @@ fn python_tests(environment: &[(String, OsString)]) -> Outcome<()> {
         .run()?;
     step("Python tests with counters", || {
         python_env::python()
-            .args(["-m", "coverage", "run", "--branch", "--source", "millpond"])
+            .args(["-m", "coverage", "run", "--source", "millpond"])
             .args(["-m", "pytest"])
             .within(project::path("python"))
             .env("PYTHONPATH", &site)
@@ -133,15 +134,33 @@ fn python_tests(environment: &[(String, OsString)]) -> Outcome<()> {
 
 fn rust_percent(environment: &[(String, OsString)]) -> Outcome<f64> {
     let report = llvm_cov(environment)
+        .args(["report", "--json", "--summary-only"])
         .args([
-            "report",
-            "--json",
-            "--summary-only",
             "--ignore-filename-regex",
-            "xtask|tests",
+            "xtask|/tests|/benches/|/examples/",
         ])
         .output()?;
+    for (name, (covered, count)) in per_crate(&report) {
+        println!("  {name:20} {covered:6} of {count:6} lines");
+    }
     percent(&report, "/data/0/totals/lines/percent")
+}
+
+/// Covered lines and all lines of each crate.
+fn per_crate(report: &str) -> BTreeMap<String, (u64, u64)> {
+    let report: Value = serde_json::from_str(report).unwrap_or_default();
+    let files = report.pointer("/data/0/files").and_then(Value::as_array);
+    let mut crates = BTreeMap::new();
+    for file in files.into_iter().flatten() {
+        let path = file["filename"].as_str().unwrap_or_default();
+        let path = project::relative(path.as_ref());
+        let name = project::crate_of(&path).unwrap_or(&path).to_owned();
+        let lines = &file["summary"]["lines"];
+        let sum: &mut (u64, u64) = crates.entry(name).or_default();
+        sum.0 += lines["covered"].as_u64().unwrap_or_default();
+        sum.1 += lines["count"].as_u64().unwrap_or_default();
+    }
+    crates
 }
 
 fn python_percent() -> Outcome<f64> {
