@@ -18,6 +18,12 @@
 //! Left to the reference: `sin`, `cos`, `tan` from 10⁹ on, `pow` of zero and infinite bases, `fmod` of quotients that
 //! have more digits than the format, and every case whose result is a NaN.
 
+#[allow(
+    clippy::unreadable_literal,
+    clippy::excessive_precision,
+    clippy::approx_constant,
+    reason = "the digits are made by a program and read by none but the compiler"
+)]
 mod coefficients;
 mod exponential;
 mod format;

@@ -252,8 +252,12 @@ impl Findings {
     }
 
     fn judge(&self, name: &str, limit: f64) {
-        eprintln!("{name:8} {:.3}   {}", self.worst, self.at);
-        //assert!(self.worst <= limit, "{name} is off by {} ulp, {limit} allowed: {}", self.worst, self.at);
+        assert!(
+            self.worst <= limit,
+            "{name} is off by {} ulp, {limit} allowed: {}",
+            self.worst,
+            self.at
+        );
     }
 }
 
