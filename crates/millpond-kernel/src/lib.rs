@@ -40,6 +40,7 @@ pub mod template;
 
 pub use error::{PlanError, UnsupportedDType};
 pub use host::contiguous::ContiguousLoop;
+pub use host::generate::{GenerateKernel, Rule};
 pub use host::map::{Input, MapKernel};
 pub use host::reduce::ReduceKernel;
 pub use ops::reduction::{ReduceSignature, Reduction, find_reduction};

@@ -39,7 +39,14 @@ pub unsafe trait Fold: Sync {
     ///
     /// # Safety
     /// `values` is valid for reads of `count` initialised, aligned elements.
-    unsafe fn run(&self, level: Level, state: &mut Words, values: *const u8, index: u64, count: usize);
+    unsafe fn run(
+        &self,
+        level: Level,
+        state: &mut Words,
+        values: *const u8,
+        index: u64,
+        count: usize,
+    );
 
     /// Folds element `index` of each of `count` columns into partials, which it begins if
     /// `fresh`.
@@ -133,20 +140,43 @@ unsafe impl<R: Reducer> Fold for Folded<R> {
     }
 
     fn merge(&self, a: Words, b: Words) -> Words {
-        self.0.pack(self.0.merge(self.0.unpack(a), self.0.unpack(b)))
+        self.0
+            .pack(self.0.merge(self.0.unpack(a), self.0.unpack(b)))
     }
 
     fn finish(&self, state: Words, elements: u64, correction: f64, out: &mut [u8; 16]) {
-        let value = self.0.finish(self.0.unpack(state), elements, correction).store();
+        let value = self
+            .0
+            .finish(self.0.unpack(state), elements, correction)
+            .store();
         const { assert!(size_of::<<R::Output as Value>::Storage>() <= 16) };
         // SAFETY: the result has at most 16 bytes; alignment doesn't matter.
-        unsafe { out.as_mut_ptr().cast::<<R::Output as Value>::Storage>().write_unaligned(value) };
+        unsafe {
+            out.as_mut_ptr()
+                .cast::<<R::Output as Value>::Storage>()
+                .write_unaligned(value)
+        };
     }
 
-    unsafe fn run(&self, level: Level, state: &mut Words, values: *const u8, index: u64, count: usize) {
+    unsafe fn run(
+        &self,
+        level: Level,
+        state: &mut Words,
+        values: *const u8,
+        index: u64,
+        count: usize,
+    ) {
         // SAFETY: the caller vouches for the elements.
         let values = unsafe { std::slice::from_raw_parts(values.cast(), count) };
-        at_level(level, Run { reducer: self.0, state, values, index });
+        at_level(
+            level,
+            Run {
+                reducer: self.0,
+                state,
+                values,
+                index,
+            },
+        );
     }
 
     unsafe fn row(
@@ -164,7 +194,16 @@ unsafe impl<R: Reducer> Fold for Folded<R> {
         let values = unsafe { std::slice::from_raw_parts(values.cast(), count) };
         // SAFETY: `count` partials fit the caller's scratch memory, which is aligned for any.
         let partials = unsafe { std::slice::from_raw_parts_mut(partials.cast(), count) };
-        at_level(level, Row { reducer: self.0, partials, values, index, fresh });
+        at_level(
+            level,
+            Row {
+                reducer: self.0,
+                partials,
+                values,
+                index,
+                fresh,
+            },
+        );
     }
 
     unsafe fn flush(&self, states: &mut [Words], partials: *const u8) {

@@ -15,6 +15,7 @@ pub mod cast;
 pub mod contiguous;
 pub mod fold;
 pub mod gather;
+pub mod generate;
 pub mod level;
 pub mod map;
 pub mod reduce;

@@ -92,7 +92,10 @@ impl ReduceKernel {
         let item = input.0.size();
         let kept = Space::new(
             split.kept.shape(),
-            &[Some((&split.output, output.0.size())), Some((&split.kept, item))],
+            &[
+                Some((&split.output, output.0.size())),
+                Some((&split.kept, item)),
+            ],
         );
         let operands = [Some((&split.reduced, item))];
         let reduced = if reduction.is_ordered() {
@@ -123,7 +126,11 @@ impl ReduceKernel {
             1
         };
         let block = if blocks == 1 { reduced.size() } else { block };
-        let words = if blocks == 1 { 0 } else { kept.size() * blocks * 4 };
+        let words = if blocks == 1 {
+            0
+        } else {
+            kept.size() * blocks * 4
+        };
         let bytes = |(dtype, layout): (DType, &Layout)| {
             let span = layout.span();
             (dtype, span.start * dtype.size()..span.end * dtype.size())
@@ -140,7 +147,9 @@ impl ReduceKernel {
             along,
             block,
             blocks,
-            states: std::iter::repeat_with(AtomicU64::default).take(words).collect(),
+            states: std::iter::repeat_with(AtomicU64::default)
+                .take(words)
+                .collect(),
             correction,
         })
     }
@@ -177,7 +186,8 @@ impl ReduceKernel {
             for step in 0..length {
                 let mut value = Aligned([0; 16]);
                 let mut converted = Aligned([0; 16]);
-                self.fold.finish(states[index], elements, self.correction, &mut value.0);
+                self.fold
+                    .finish(states[index], elements, self.correction, &mut value.0);
                 let (from, to) = (value.0.as_ptr(), converted.0.as_mut_ptr());
                 // SAFETY: both buffers are aligned and hold any element.
                 unsafe { cast(level, (computed, from), (dtype, to), 1) };
@@ -444,41 +454,47 @@ impl<'a> Run<'a> {
             let mut pending = 0;
             let mut index = elements.start;
             let step = kernel.reduced.inner_stride(0);
-            kernel.reduced.rows(elements.start, elements.len(), |offsets, length| {
-                for row in 0..length {
-                    let offset = offsets[0] + step * row as isize;
-                    let src = column.wrapping_offset(offset);
-                    let values = if in_row && stride == size as isize && self.direct {
-                        src
-                    } else {
-                        let tile = self.raw.as_mut_ptr();
-                        if in_row {
-                            // SAFETY: one element of each of `count` outputs.
-                            unsafe { gather(size, src, stride, tile, count) };
+            kernel
+                .reduced
+                .rows(elements.start, elements.len(), |offsets, length| {
+                    for row in 0..length {
+                        let offset = offsets[0] + step * row as isize;
+                        let src = column.wrapping_offset(offset);
+                        let values = if in_row && stride == size as isize && self.direct {
+                            src
                         } else {
-                            let mut to = tile;
-                            kernel.kept.rows(output, count, |offsets, length| {
-                                let src = self.input.wrapping_offset(offsets[1] + offset);
-                                // SAFETY: one element of each of `length` outputs.
-                                unsafe { gather(size, src, stride, to, length) };
-                                to = to.wrapping_add(length * size);
-                            });
+                            let tile = self.raw.as_mut_ptr();
+                            if in_row {
+                                // SAFETY: one element of each of `count` outputs.
+                                unsafe { gather(size, src, stride, tile, count) };
+                            } else {
+                                let mut to = tile;
+                                kernel.kept.rows(output, count, |offsets, length| {
+                                    let src = self.input.wrapping_offset(offsets[1] + offset);
+                                    // SAFETY: one element of each of `length` outputs.
+                                    unsafe { gather(size, src, stride, to, length) };
+                                    to = to.wrapping_add(length * size);
+                                });
+                            }
+                            // SAFETY: the tile holds `count` elements now.
+                            unsafe { self.convert(tile, count) }
+                        };
+                        let (at, fresh) = (index as u64, pending == 0);
+                        // SAFETY: `count` aligned elements; partials were written unless fresh.
+                        unsafe {
+                            kernel
+                                .fold
+                                .row(self.level, partials, values, at, count, fresh)
+                        };
+                        index += 1;
+                        pending += 1;
+                        if pending == SHORT_RUN {
+                            // SAFETY: a partial was written for each state.
+                            unsafe { kernel.fold.flush(states, partials) };
+                            pending = 0;
                         }
-                        // SAFETY: the tile holds `count` elements now.
-                        unsafe { self.convert(tile, count) }
-                    };
-                    let (at, fresh) = (index as u64, pending == 0);
-                    // SAFETY: `count` aligned elements; partials were written unless fresh.
-                    unsafe { kernel.fold.row(self.level, partials, values, at, count, fresh) };
-                    index += 1;
-                    pending += 1;
-                    if pending == SHORT_RUN {
-                        // SAFETY: a partial was written for each state.
-                        unsafe { kernel.fold.flush(states, partials) };
-                        pending = 0;
                     }
-                }
-            });
+                });
             if pending > 0 {
                 // SAFETY: a partial was written for each state.
                 unsafe { kernel.fold.flush(states, partials) };

@@ -1,5 +1,10 @@
 //! Sums, products, quotients and what is made of them.
 
+use crate::math::complex::{
+    abs as abs_complex, add as add_complex, divide as divide_complex, multiply as multiply_complex,
+    negate as negative_complex, reciprocal as reciprocal_complex, sign as sign_complex,
+    square as square_complex, subtract as subtract_complex,
+};
 use crate::math::{Complex, Int, Real};
 use crate::ops::row::registry;
 
@@ -16,7 +21,7 @@ macro_rules! arithmetic_rows {
             /// Magnitude of the first operand with the sign of the second.
             binary copysign(x1, x2) { real copysign } ulp 0;
             /// Quotient of both operands.
-            binary divide(x1, x2) { real divide } ulp 0;
+            binary divide(x1, x2) { real divide, complex_lane divide_complex } ulp 0;
             /// Quotient of both operands, rounded down.
             binary floor_divide(x1, x2) { int floor_divide_int, lane floor_divide } ulp 0;
             /// Length of the vector of both operands, without undue overflow.
@@ -30,11 +35,11 @@ macro_rules! arithmetic_rows {
             /// Each element as it is.
             unary positive(x) { int same, real same, complex same_complex } ulp 0 refuses Bool;
             /// One divided by each element.
-            unary reciprocal(x) { real reciprocal } ulp 0;
+            unary reciprocal(x) { real reciprocal, complex_lane reciprocal_complex } ulp 0;
             /// Rest of the quotient rounded down; it has the sign of the second operand.
             binary remainder(x1, x2) { int remainder_int, lane remainder } ulp 0;
             /// Sign of each element: -1, 0 or 1, or a complex number on the unit circle.
-            unary sign(x) { int sign_int, real sign } ulp 2 refuses Bool;
+            unary sign(x) { int sign_int, real sign, complex_lane sign_complex } ulp 2 refuses Bool;
             /// Whether the sign bit of each element is set, also of zeros and NaNs.
             unary signbit(x) { real signbit } ulp 0;
             /// Each element times itself.
@@ -67,11 +72,6 @@ fn abs<R: Real>(x: R) -> R {
 }
 
 #[inline(always)]
-fn abs_complex<R: Real>(z: Complex<R>) -> R {
-    z.re.hypot(z.im)
-}
-
-#[inline(always)]
 fn either(a: bool, b: bool) -> bool {
     a | b
 }
@@ -84,11 +84,6 @@ fn add_int<I: Int>(a: I, b: I) -> I {
 #[inline(always)]
 fn add<R: Real>(a: R, b: R) -> R {
     a + b
-}
-
-#[inline(always)]
-fn add_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
-    Complex::new(a.re + b.re, a.im + b.im)
 }
 
 #[inline(always)]
@@ -132,11 +127,6 @@ fn multiply<R: Real>(a: R, b: R) -> R {
 }
 
 #[inline(always)]
-fn multiply_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
-    Complex::new(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
-}
-
-#[inline(always)]
 fn negative_int<I: Int>(x: I) -> I {
     x.negate()
 }
@@ -144,11 +134,6 @@ fn negative_int<I: Int>(x: I) -> I {
 #[inline(always)]
 fn negative<R: Real>(x: R) -> R {
     -x
-}
-
-#[inline(always)]
-fn negative_complex<R: Real>(z: Complex<R>) -> Complex<R> {
-    Complex::new(-z.re, -z.im)
 }
 
 #[inline(always)]
@@ -200,11 +185,6 @@ fn square<R: Real>(x: R) -> R {
 }
 
 #[inline(always)]
-fn square_complex<R: Real>(z: Complex<R>) -> Complex<R> {
-    multiply_complex(z, z)
-}
-
-#[inline(always)]
 fn subtract_int<I: Int>(a: I, b: I) -> I {
     a.subtract(b)
 }
@@ -212,11 +192,6 @@ fn subtract_int<I: Int>(a: I, b: I) -> I {
 #[inline(always)]
 fn subtract<R: Real>(a: R, b: R) -> R {
     a - b
-}
-
-#[inline(always)]
-fn subtract_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
-    Complex::new(a.re - b.re, a.im - b.im)
 }
 
 #[inline(always)]

@@ -3,6 +3,10 @@
 //! Complex numbers are ordered by their real parts, equal ones by their imaginary parts, as
 //! `dpctl.tensor` and NumPy order them.
 
+use crate::math::complex::{
+    equals as equal_complex, is_finite as isfinite_complex, is_inf as isinf_complex,
+    is_nan as isnan_complex,
+};
 use crate::math::{Complex, Int, Real};
 use crate::ops::row::registry;
 
@@ -48,11 +52,6 @@ fn equal_int<I: Int>(a: I, b: I) -> bool {
 #[inline(always)]
 fn equal<R: Real>(a: R, b: R) -> R::Mask {
     a.equals(b)
-}
-
-#[inline(always)]
-fn equal_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
-    a.re.equals(b.re) & a.im.equals(b.im)
 }
 
 #[inline(always)]
@@ -173,28 +172,13 @@ fn isfinite<R: Real>(x: R) -> R::Mask {
 }
 
 #[inline(always)]
-fn isfinite_complex<R: Real>(z: Complex<R>) -> R::Mask {
-    z.re.is_finite() & z.im.is_finite()
-}
-
-#[inline(always)]
 fn isinf<R: Real>(x: R) -> R::Mask {
     x.is_inf()
 }
 
 #[inline(always)]
-fn isinf_complex<R: Real>(z: Complex<R>) -> R::Mask {
-    z.re.is_inf() | z.im.is_inf()
-}
-
-#[inline(always)]
 fn isnan<R: Real>(x: R) -> R::Mask {
     x.is_nan()
-}
-
-#[inline(always)]
-fn isnan_complex<R: Real>(z: Complex<R>) -> R::Mask {
-    z.re.is_nan() | z.im.is_nan()
 }
 
 #[inline(always)]

@@ -1,5 +1,6 @@
 //! The parts of complex numbers.
 
+use crate::math::complex::{angle as angle_complex, conjugate as conj, proj as proj_complex};
 use crate::math::{Complex, Int, Real};
 use crate::ops::row::registry;
 
@@ -36,16 +37,6 @@ fn angle<R: Real>(x: R) -> R {
 }
 
 #[inline(always)]
-fn angle_complex<R: Real>(z: Complex<R>) -> R {
-    z.im.atan2(z.re)
-}
-
-#[inline(always)]
-fn conj<R: Real>(z: Complex<R>) -> Complex<R> {
-    Complex::new(z.re, -z.im)
-}
-
-#[inline(always)]
 fn zero_bool(_: bool) -> bool {
     false
 }
@@ -73,13 +64,6 @@ fn real<R: Real>(z: Complex<R>) -> R {
 #[inline(always)]
 fn proj<R: Real>(x: R) -> R {
     R::select(x.is_inf(), x.abs(), x)
-}
-
-#[inline(always)]
-fn proj_complex<R: Real>(z: Complex<R>) -> Complex<R> {
-    let infinite = z.re.is_inf() | z.im.is_inf();
-    let re = R::select(infinite, R::lit(f64::INFINITY), z.re);
-    Complex::new(re, R::select(infinite, R::lit(0.0).copysign(z.im), z.im))
 }
 
 #[inline(always)]

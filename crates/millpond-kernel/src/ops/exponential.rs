@@ -1,6 +1,10 @@
 //! Exponentials, logarithms, powers and roots.
 
-use crate::math::{Int, Real};
+use crate::math::complex::{
+    exp as exp_complex, exp_m1 as expm1_complex, ln as log_complex, ln_1p as log1p_complex,
+    log2 as log2_complex, log10 as log10_complex, pow as pow_complex, sqrt as sqrt_complex,
+};
+use crate::math::{Complex, Int, Real};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -12,27 +16,27 @@ macro_rules! exponential_rows {
             /// Cube root of each element.
             unary cbrt(x) { lane cbrt } ulp 2;
             /// `e` to the power of each element.
-            unary exp(x) { lane exp } ulp 2;
+            unary exp(x) { lane exp, complex_lane exp_complex } ulp 2;
             /// Two to the power of each element.
-            unary exp2(x) { lane exp2 } ulp 2;
+            unary exp2(x) { lane exp2, complex_lane exp2_complex } ulp 2;
             /// `exp(x) - 1` of each element, accurate near zero.
-            unary expm1(x) { lane expm1 } ulp 2;
+            unary expm1(x) { lane expm1, complex_lane expm1_complex } ulp 2;
             /// Natural logarithm of each element.
-            unary log(x) { lane log } ulp 2;
+            unary log(x) { lane log, complex_lane log_complex } ulp 2;
             /// Logarithm to base 10 of each element.
-            unary log10(x) { lane log10 } ulp 2;
+            unary log10(x) { lane log10, complex_lane log10_complex } ulp 2;
             /// Logarithm of one plus each element, accurate near zero.
-            unary log1p(x) { lane log1p } ulp 2;
+            unary log1p(x) { lane log1p, complex_lane log1p_complex } ulp 2;
             /// Logarithm to base 2 of each element.
-            unary log2(x) { lane log2 } ulp 2;
+            unary log2(x) { lane log2, complex_lane log2_complex } ulp 2;
             /// Logarithm of the sum of the exponentials of both operands.
             binary logaddexp(x1, x2) { lane logaddexp } ulp 4;
             /// The first operand to the power of the second.
-            binary pow(x1, x2) { int pow_int, lane pow } ulp 2;
+            binary pow(x1, x2) { int pow_int, lane pow, complex_lane pow_complex } ulp 2;
             /// One divided by the square root of each element.
             unary rsqrt(x) { real rsqrt } ulp 2;
             /// Square root of each element.
-            unary sqrt(x) { real sqrt } ulp 1;
+            unary sqrt(x) { real sqrt, complex_lane sqrt_complex } ulp 1;
         }
     };
 }
@@ -51,6 +55,12 @@ fn exp<R: Real>(x: R) -> R {
 #[inline(always)]
 fn exp2<R: Real>(x: R) -> R {
     x.exp2()
+}
+
+#[inline(always)]
+fn exp2_complex<R: Real>(z: Complex<R>) -> Complex<R> {
+    let ln_2 = R::lit(std::f64::consts::LN_2);
+    exp_complex(Complex::new(z.re * ln_2, z.im * ln_2))
 }
 
 #[inline(always)]

@@ -1,6 +1,10 @@
 //! Hyperbolic functions and their inverses.
 
 use crate::math::Real;
+use crate::math::complex::{
+    acosh as acosh_complex, asinh as asinh_complex, atanh as atanh_complex, cosh as cosh_complex,
+    sinh as sinh_complex, tanh as tanh_complex,
+};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -10,17 +14,17 @@ macro_rules! hyperbolic_rows {
     ($each:ident) => {
         $each! {
             /// Inverse hyperbolic cosine of each element.
-            unary acosh(x) { lane acosh } ulp 2;
+            unary acosh(x) { lane acosh, complex_lane acosh_complex } ulp 2;
             /// Inverse hyperbolic sine of each element.
-            unary asinh(x) { lane asinh } ulp 2;
+            unary asinh(x) { lane asinh, complex_lane asinh_complex } ulp 2;
             /// Inverse hyperbolic tangent of each element.
-            unary atanh(x) { lane atanh } ulp 2;
+            unary atanh(x) { lane atanh, complex_lane atanh_complex } ulp 2;
             /// Hyperbolic cosine of each element.
-            unary cosh(x) { lane cosh } ulp 2;
+            unary cosh(x) { lane cosh, complex_lane cosh_complex } ulp 2;
             /// Hyperbolic sine of each element.
-            unary sinh(x) { lane sinh } ulp 2;
+            unary sinh(x) { lane sinh, complex_lane sinh_complex } ulp 2;
             /// Hyperbolic tangent of each element.
-            unary tanh(x) { lane tanh } ulp 2;
+            unary tanh(x) { lane tanh, complex_lane tanh_complex } ulp 2;
         }
     };
 }

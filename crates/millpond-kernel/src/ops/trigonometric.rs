@@ -1,6 +1,10 @@
 //! Trigonometric functions and their inverses.
 
 use crate::math::Real;
+use crate::math::complex::{
+    acos as acos_complex, asin as asin_complex, atan as atan_complex, cos as cos_complex,
+    sin as sin_complex, tan as tan_complex,
+};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -10,19 +14,19 @@ macro_rules! trigonometric_rows {
     ($each:ident) => {
         $each! {
             /// Inverse cosine of each element.
-            unary acos(x) { lane acos } ulp 2;
+            unary acos(x) { lane acos, complex_lane acos_complex } ulp 2;
             /// Inverse sine of each element.
-            unary asin(x) { lane asin } ulp 2;
+            unary asin(x) { lane asin, complex_lane asin_complex } ulp 2;
             /// Inverse tangent of each element.
-            unary atan(x) { lane atan } ulp 2;
+            unary atan(x) { lane atan, complex_lane atan_complex } ulp 2;
             /// Angle of the point with ordinate `x1` and abscissa `x2`, in all quadrants.
             binary atan2(x1, x2) { lane atan2 } ulp 2;
             /// Cosine of each element.
-            unary cos(x) { lane cos } ulp 2;
+            unary cos(x) { lane cos, complex_lane cos_complex } ulp 2;
             /// Sine of each element.
-            unary sin(x) { lane sin } ulp 2;
+            unary sin(x) { lane sin, complex_lane sin_complex } ulp 2;
             /// Tangent of each element.
-            unary tan(x) { lane tan } ulp 2;
+            unary tan(x) { lane tan, complex_lane tan_complex } ulp 2;
         }
     };
 }

@@ -218,7 +218,10 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
 
     #[inline(always)]
     fn nothing(self) -> Place<T> {
-        Place { value: E::worst(), index: u64::MAX }
+        Place {
+            value: E::worst(),
+            index: u64::MAX,
+        }
     }
 
     #[inline(always)]
@@ -255,7 +258,10 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
     }
 
     fn unpack(self, [first, second, index, _]: Words) -> Place<T> {
-        Place { value: T::of([first, second]), index }
+        Place {
+            value: T::of([first, second]),
+            index,
+        }
     }
 
     /// Finds the value first, which vectorises, and then where it is, unless an earlier element
@@ -274,7 +280,10 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
             let value = T::load(value);
             let same = !value.is_nan() & !E::before(best, value) & !E::before(value, best);
             if same | (nan & value.is_nan()) {
-                return Place { value, index: index + at as u64 };
+                return Place {
+                    value,
+                    index: index + at as u64,
+                };
             }
         }
         state

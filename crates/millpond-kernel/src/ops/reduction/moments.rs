@@ -15,14 +15,22 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    const NONE: Self = Self { count: 0.0, mean: 0.0, squares: 0.0 };
+    const NONE: Self = Self {
+        count: 0.0,
+        mean: 0.0,
+        squares: 0.0,
+    };
 
     #[inline(always)]
     fn push(self, value: f64) -> Self {
         let count = self.count + 1.0;
         let step = value - self.mean;
         let mean = self.mean + step / count;
-        Self { count, mean, squares: self.squares + step * (value - mean) }
+        Self {
+            count,
+            mean,
+            squares: self.squares + step * (value - mean),
+        }
     }
 
     #[inline(always)]
@@ -50,7 +58,11 @@ impl Moments {
         let squares = lanes(values, |value| (value - mean) * (value - mean));
         // What the rounding of the mean has added.
         let shift = lanes(values, |value| value - mean);
-        Self { count, mean, squares: squares - shift * shift / count }
+        Self {
+            count,
+            mean,
+            squares: squares - shift * shift / count,
+        }
     }
 
     fn variance(self, correction: f64) -> f64 {

@@ -35,9 +35,17 @@ impl Scaled {
         let part = |side: Self| {
             // Equal scales need no factor; that of two infinities would be a NaN.
             let same = side.largest == largest;
-            side.sum * if same { 1.0 } else { S::factor(side.largest, largest) }
+            side.sum
+                * if same {
+                    1.0
+                } else {
+                    S::factor(side.largest, largest)
+                }
         };
-        Self { largest, sum: part(self) + part(other) }
+        Self {
+            largest,
+            sum: part(self) + part(other),
+        }
     }
 
     #[inline(always)]
@@ -67,7 +75,10 @@ impl Scaled {
         for (sum, &value) in sums.iter_mut().zip(rest) {
             *sum += S::term(value, largest);
         }
-        Self { largest, sum: sums.into_iter().sum() }
+        Self {
+            largest,
+            sum: sums.into_iter().sum(),
+        }
     }
 }
 
@@ -81,7 +92,10 @@ macro_rules! scaled {
 
             #[inline(always)]
             fn nothing(self) -> Scaled {
-                Scaled { largest: Self::NOTHING, sum: 0.0 }
+                Scaled {
+                    largest: Self::NOTHING,
+                    sum: 0.0,
+                }
             }
 
             #[inline(always)]
@@ -118,7 +132,10 @@ macro_rules! scaled {
             }
 
             fn unpack(self, [largest, sum, ..]: Words) -> Scaled {
-                Scaled { largest: f64::from_bits(largest), sum: f64::from_bits(sum) }
+                Scaled {
+                    largest: f64::from_bits(largest),
+                    sum: f64::from_bits(sum),
+                }
             }
 
             #[inline(always)]

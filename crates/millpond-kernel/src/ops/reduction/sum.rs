@@ -19,7 +19,10 @@ pub(super) struct Long {
 }
 
 impl Long {
-    pub(super) const ZERO: Self = Self { sum: 0.0, rest: 0.0 };
+    pub(super) const ZERO: Self = Self {
+        sum: 0.0,
+        rest: 0.0,
+    };
 
     /// Adds a number without loss: the rounding error of the sum is computed and kept.
     #[inline(always)]
@@ -29,13 +32,19 @@ impl Long {
         let error = (self.sum - (sum - part)) + (value - part);
         // Beyond infinity there is no error to speak of.
         let error = if error.is_finite() { error } else { 0.0 };
-        Self { sum, rest: self.rest + error }
+        Self {
+            sum,
+            rest: self.rest + error,
+        }
     }
 
     #[inline(always)]
     pub(super) fn merge(self, other: Self) -> Self {
         let joined = self.add(other.sum);
-        Self { rest: joined.rest + other.rest, ..joined }
+        Self {
+            rest: joined.rest + other.rest,
+            ..joined
+        }
     }
 
     #[inline(always)]
@@ -48,7 +57,10 @@ impl Long {
     }
 
     pub(super) fn of(sum: u64, rest: u64) -> Self {
-        Self { sum: f64::from_bits(sum), rest: f64::from_bits(rest) }
+        Self {
+            sum: f64::from_bits(sum),
+            rest: f64::from_bits(rest),
+        }
     }
 }
 
