@@ -374,11 +374,6 @@ pub(crate) fn copy_into(target: &Tensor, value: Operand<'_>, queue: &Queue) -> R
     }
 }
 
-/// The place of a result of these operands.
-pub(crate) fn place_of(operation: &'static str, operands: &[Operand<'_>]) -> Result<Place> {
-    Place::common(operation, operands.iter().filter_map(Operand::tensor))
-}
-
 /// The order of ranks that [`Place`] relies on.
 const _: () = assert!(
     (MemoryKind::Device as u8) < MemoryKind::Shared as u8

@@ -12,6 +12,9 @@ const BYTES: usize = 10;
 /// Nanoseconds of an operation with heavy bodies, for one element.
 const HEAVY: usize = 4;
 
+/// Nanoseconds of an element made from a rule.
+const GENERATED: usize = 10;
+
 /// Below this many elements any operation is cheap.
 const FEW: usize = 4096;
 
@@ -38,6 +41,11 @@ pub(crate) fn of_walk(size: usize) -> u32 {
 /// A reduction that reads `size` elements and `bytes` bytes.
 pub(crate) fn of_reduction(size: usize, bytes: usize) -> u32 {
     of_copy(size, bytes)
+}
+
+/// Making `size` elements from a rule.
+pub(crate) fn of_generation(size: usize) -> u32 {
+    clamped(size.saturating_mul(GENERATED))
 }
 
 fn is_heavy(operation: &Operation, dtype: DType) -> bool {

@@ -1,17 +1,17 @@
 //! Making arrays: of nothing, of one value, of ranges, of the host's elements.
 
-use millpond_kernel::ops::rows;
+use millpond_kernel::{GenerateKernel, Rule};
 use millpond_runtime::Pattern;
 use millpond_types::{DType, Layout, Scalar, Shape};
 use smallvec::SmallVec;
 
-use crate::apply::{apply, copy_into};
+use crate::apply::copy_into;
+use crate::cost;
 use crate::data_types;
 use crate::error::{Error, Result, check_fits};
 use crate::item::{self, Item};
 use crate::operand::Operand;
 use crate::place::Place;
-use crate::range::arange;
 use crate::tensor::Tensor;
 
 /// From this many bytes on, a fill is a command of its own rather than a kernel.
@@ -272,7 +272,7 @@ pub fn eye(rows: usize, columns: usize, k: isize, dtype: DType, place: &Place) -
 /// # Errors
 /// [`Error::Value`] for fewer than two axes; no memory.
 pub fn tril(matrix: &Tensor, k: isize) -> Result<Tensor> {
-    triangle("tril", matrix, k, &rows::less_equal)
+    triangle("tril", matrix, Rule::Lower { diagonal: k })
 }
 
 /// The elements on and above the diagonal `k` columns right of the main one; zeros elsewhere.
@@ -280,48 +280,26 @@ pub fn tril(matrix: &Tensor, k: isize) -> Result<Tensor> {
 /// # Errors
 /// As for [`tril`].
 pub fn triu(matrix: &Tensor, k: isize) -> Result<Tensor> {
-    triangle("triu", matrix, k, &rows::greater_equal)
+    triangle("triu", matrix, Rule::Upper { diagonal: k })
 }
 
-/// The elements where `column - k` compares so with `row`; zeros elsewhere.
-fn triangle(
-    operation: &'static str,
-    matrix: &Tensor,
-    k: isize,
-    keep: &'static millpond_kernel::Operation,
-) -> Result<Tensor> {
-    let [.., rows_, columns] = *matrix.shape() else {
+fn triangle(operation: &'static str, matrix: &Tensor, kept: Rule) -> Result<Tensor> {
+    let [.., rows, columns] = *matrix.shape() else {
         return Err(Error::value(
             operation,
             format!("an array of {} dimensions is no matrix", matrix.ndim()),
         ));
     };
     let place = Place::of(matrix);
-    let count = |begin: i128, len: usize| {
-        let end = Scalar::Int(begin + len as i128);
-        arange(
-            Scalar::Int(begin),
-            end,
-            Scalar::Int(1),
-            Some(DType::Int64),
-            &place,
-        )
-    };
-    // Beyond the matrix, every diagonal is as good as the next.
-    let k = k.clamp(-(rows_ as isize) - 1, columns as isize + 1);
-    let row = count(0, rows_)?;
-    let row = row.view(Layout::new(&[rows_, 1], &[1, 0], 0)?);
-    let column = count(-(k as i128), columns)?;
-    let kept = apply(keep, &[(&column).into(), (&row).into()], None)?;
+    let mask = empty(&[rows, columns], DType::Bool, &place)?;
+    let kernel = GenerateKernel::new(kept, (DType::Bool, mask.layout()))?;
+    let cost = cost::of_generation(mask.size());
+    place.queue.launch(kernel, &[mask.memory()], cost)?;
     let zero = match matrix.dtype() {
         DType::Bool => Scalar::Bool(false),
         _ => Scalar::Int(0),
     };
-    apply(
-        &rows::where_,
-        &[(&kept).into(), matrix.into(), zero.into()],
-        None,
-    )
+    mask.choose(matrix, zero)
 }
 
 /// How the axes of [`meshgrid`] are ordered.

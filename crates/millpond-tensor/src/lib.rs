@@ -40,11 +40,14 @@ pub mod elementwise;
 pub mod error;
 pub mod indexing;
 pub mod item;
+pub mod manipulation;
 pub mod observe;
 pub mod operand;
 pub mod place;
 pub mod range;
+pub mod statistics;
 pub mod tensor;
+pub mod transfer;
 
 pub use apply::{apply, apply_in_place};
 pub use creation::Order;

@@ -2,11 +2,12 @@
 //!
 //! Element `i` is computed from `i`, not from its predecessor, so that errors don't add up.
 
+use millpond_kernel::{GenerateKernel, Rule};
 use millpond_types::{DType, Kind, Scalar};
-use num_complex::Complex;
 
-use crate::creation::from_bytes;
-use crate::data_types;
+use crate::cost;
+use crate::creation::empty;
+use crate::data_types::{self, Casting};
 use crate::error::{Error, Result, check_fits};
 use crate::place::Place;
 use crate::tensor::Tensor;
@@ -43,31 +44,31 @@ pub fn arange(
     if !step.is_truthy() {
         return Err(Error::value(OPERATION, "the step is zero"));
     }
-    if integral {
+    let len = if integral {
         let [start, stop, step] = arguments.map(Scalar::to_i128);
-        let len = integers_between(start, stop, step);
-        if dtype == DType::Bool && len > 2 {
+        let len = checked_len(OPERATION, integers_between(start, stop, step) as f64)?;
+        if len > 0 {
+            let last = start + (len as i128 - 1) * step;
+            check_fits(OPERATION, Scalar::Int(start), dtype)?;
+            check_fits(OPERATION, Scalar::Int(last), dtype)?;
+        }
+        len
+    } else {
+        let [start, stop, step] = arguments.map(Scalar::to_f64);
+        checked_len(OPERATION, ((stop - start) / step).ceil().max(0.0))?
+    };
+    if dtype == DType::Bool {
+        if len > 2 {
             let reason = format!("{len} numbers were asked for; bool has two values");
             return Err(Error::wrong_type(OPERATION, reason));
         }
-        let len = checked_len(OPERATION, len as f64)?;
-        if len > 0 {
-            check_fits(OPERATION, Scalar::Int(start), dtype)?;
-            check_fits(
-                OPERATION,
-                Scalar::Int(start + (len as i128 - 1) * step),
-                dtype,
-            )?;
-        }
-        return generate(len, dtype, place, |index| {
-            Scalar::Int(start + index as i128 * step)
-        });
+        return arange(start, stop, step, Some(data_types::DEFAULT_INTEGER), place)?.cast(
+            dtype,
+            Casting::Unsafe,
+            false,
+        );
     }
-    let [start, stop, step] = arguments.map(Scalar::to_f64);
-    let len = checked_len(OPERATION, ((stop - start) / step).ceil().max(0.0))?;
-    generate(len, dtype, place, |index| {
-        Scalar::Float(start + index as f64 * step)
-    })
+    generate(len, dtype, place, Rule::Arange { start, step })
 }
 
 /// How many numbers `start + i * step` lie before `stop`.
@@ -116,68 +117,25 @@ pub fn linspace(
         let reason = format!("complex bounds don't fit {dtype}");
         return Err(Error::wrong_type("linspace", reason));
     }
-    let steps = if endpoint { num.saturating_sub(1) } else { num };
-    if dtype.is_complex() {
-        let (start, stop) = (start.to_complex(), stop.to_complex());
-        return generate(num, dtype, place, |index| {
-            Scalar::Complex(Complex::new(
-                between(start.re, stop.re, index, steps, endpoint),
-                between(start.im, stop.im, index, steps, endpoint),
-            ))
-        });
+    if dtype.is_integer() || dtype == DType::Bool {
+        // Rounded down, not towards zero, so that the steps of integers are even.
+        let float = data_types::default_float(device);
+        let points = linspace(start, stop, num, endpoint, Some(float), place)?;
+        return points.floor()?.cast(dtype, Casting::Unsafe, false);
     }
-    let (start, stop) = (start.to_f64(), stop.to_f64());
-    generate(num, dtype, place, |index| {
-        let value = between(start, stop, index, steps, endpoint);
-        // Integers are rounded down, not towards zero, so that their steps are even.
-        Scalar::Float(if dtype.is_integer() {
-            value.floor()
-        } else {
-            value
-        })
-    })
+    let rule = Rule::Linspace {
+        start,
+        stop,
+        count: num,
+        endpoint,
+    };
+    generate(num, dtype, place, rule)
 }
 
-/// Number `index` of `steps` steps from `start` to `stop`, which is met exactly.
-fn between(start: f64, stop: f64, index: usize, steps: usize, endpoint: bool) -> f64 {
-    if index == 0 {
-        return start;
-    }
-    if endpoint && index == steps {
-        return stop;
-    }
-    let (index, steps) = (index as f64, steps as f64);
-    let distance = stop - start;
-    if distance.is_infinite() && start.is_finite() && stop.is_finite() {
-        return start * (1.0 - index / steps) + stop * (index / steps);
-    }
-    // A step too small to be a normal number would lose digits.
-    let step = distance / steps;
-    if step.abs() < f64::MIN_POSITIVE {
-        start + distance * (index / steps)
-    } else {
-        start + step * index
-    }
-}
-
-/// An array of what `value` gives for each index.
-fn generate(
-    len: usize,
-    dtype: DType,
-    place: &Place,
-    value: impl Fn(usize) -> Scalar,
-) -> Result<Tensor> {
-    place.check_dtype(dtype)?;
-    let bytes = millpond_types::shape::element_count(&[len], dtype.size())? * dtype.size();
-    let mut all = Vec::new();
-    all.try_reserve_exact(bytes).map_err(|_| {
-        Error::from(millpond_types::shape::ShapeError::TooLarge {
-            shape: [len].as_slice().into(),
-            item_size: dtype.size(),
-        })
-    })?;
-    for index in 0..len {
-        all.extend_from_slice(&value(index).to_bytes(dtype)[..dtype.size()]);
-    }
-    from_bytes(all, dtype, &[len], place)
+fn generate(len: usize, dtype: DType, place: &Place, rule: Rule) -> Result<Tensor> {
+    let tensor = empty(&[len], dtype, place)?;
+    let kernel = GenerateKernel::new(rule, (dtype, tensor.layout()))?;
+    let cost = cost::of_generation(len);
+    place.queue.launch(kernel, &[tensor.memory()], cost)?;
+    Ok(tensor)
 }

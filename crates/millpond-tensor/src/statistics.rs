@@ -1,0 +1,244 @@
+//! Reductions: sums, extremes, moments, truth, positions along axes.
+//!
+//! How they are computed is in `millpond_kernel::ops::reduction`; here they are placed and
+//! launched. Without axes they reduce all of them.
+
+use millpond_kernel::ops::reduction::rows;
+use millpond_kernel::{ReduceKernel, Reduction};
+use millpond_types::{DType, Layout, Shape};
+use smallvec::SmallVec;
+
+use crate::cost;
+use crate::creation::allocate;
+use crate::data_types::{self, Casting};
+use crate::error::{Error, Result};
+use crate::manipulation::normalize_axes;
+use crate::place::{Place, check_device};
+use crate::tensor::Tensor;
+
+/// How to reduce: everything but what and by which operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reduce<'a> {
+    /// The axes to reduce; `None` for all.
+    pub axes: Option<&'a [isize]>,
+    /// Whether reduced axes stay, with size one.
+    pub keepdims: bool,
+    /// The dtype of the result, where the reduction leaves it open.
+    pub dtype: Option<DType>,
+    /// What a variance subtracts from the number of elements.
+    pub correction: f64,
+    /// Where to put the result.
+    pub out: Option<&'a Tensor>,
+}
+
+/// Reduces an array.
+///
+/// # Errors
+/// A dtype that the reduction isn't defined for; axes that the array doesn't have; no elements
+/// for a reduction without an identity; an output that can't take the result; no memory.
+pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -> Result<Tensor> {
+    let operation = reduction.name();
+    let place = Place::of(input);
+    let default_float = data_types::default_float(place.device());
+    let signature = reduction.resolve(input.dtype(), how.dtype, default_float)?;
+    place.check_dtype(signature.output)?;
+    let axes = match how.axes {
+        Some(axes) => normalize_axes(axes, input.ndim())?,
+        None => (0..input.ndim()).collect(),
+    };
+    if how.axes.is_some_and(|axes| axes.len() > 1) && is_positional(reduction) {
+        let reason = "positions are along one axis, or through the whole array";
+        return Err(Error::value(operation, reason));
+    }
+    let shape = reduced_shape(input.shape(), &axes, how.keepdims);
+    if let Some(out) = how.out {
+        check_out(operation, out, &shape, signature.output, &place)?;
+    }
+    let direct = how.out.filter(|out| !out.may_overlap(input));
+    let target = match direct {
+        Some(out) => out.clone(),
+        None => {
+            let layout = Layout::contiguous(&shape, signature.output.size())?;
+            allocate(layout, signature.output, &place)?
+        }
+    };
+    let kernel = ReduceKernel::new(
+        reduction,
+        signature,
+        (target.dtype(), target.layout()),
+        (input.dtype(), input.layout()),
+        &axes,
+        how.correction,
+    )?;
+    let nanoseconds = cost::of_reduction(input.size(), input.bytes() + target.bytes());
+    place
+        .queue
+        .launch(kernel, &[target.memory(), input.memory()], nanoseconds)?;
+    match how.out {
+        Some(out) if direct.is_none() => {
+            out.assign(&target)?;
+            Ok(out.clone())
+        }
+        _ => Ok(target),
+    }
+}
+
+fn is_positional(reduction: &Reduction) -> bool {
+    *reduction == rows::argmax || *reduction == rows::argmin
+}
+
+/// The shape without the reduced axes, or with size one in their place.
+fn reduced_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> Shape {
+    let sizes = shape.iter().enumerate().filter_map(|(axis, &size)| {
+        match (axes.contains(&axis), keepdims) {
+            (false, _) => Some(size),
+            (true, true) => Some(1),
+            (true, false) => None,
+        }
+    });
+    sizes.collect()
+}
+
+fn check_out(
+    operation: &'static str,
+    out: &Tensor,
+    shape: &Shape,
+    dtype: DType,
+    place: &Place,
+) -> Result<()> {
+    out.check_writable(operation)?;
+    check_device(operation, &place.queue, out)?;
+    if *out.shape() != **shape {
+        return Err(Error::OutputShape {
+            operation,
+            output: out.shape().into(),
+            result: shape.clone(),
+        });
+    }
+    data_types::check_cast(operation, dtype, out.dtype(), Casting::SameKind)
+}
+
+macro_rules! reductions {
+    ($( $(#[$doc:meta])* $name:ident; )*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// As for [`reduce`].
+        pub fn $name(&self, axes: Option<&[isize]>, keepdims: bool) -> Result<Self> {
+            let how = Reduce { axes, keepdims, ..Reduce::default() };
+            reduce(&rows::$name, self, &how)
+        }
+    )* };
+}
+
+macro_rules! typed_reductions {
+    ($( $(#[$doc:meta])* $name:ident; )*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// As for [`reduce`].
+        pub fn $name(
+            &self,
+            axes: Option<&[isize]>,
+            keepdims: bool,
+            dtype: Option<DType>,
+        ) -> Result<Self> {
+            let how = Reduce { axes, keepdims, dtype, ..Reduce::default() };
+            reduce(&rows::$name, self, &how)
+        }
+    )* };
+}
+
+/// Reductions.
+impl Tensor {
+    reductions! {
+        /// The largest elements along the axes.
+        max;
+        /// The smallest elements along the axes.
+        min;
+        /// The mean of the elements along the axes.
+        mean;
+        /// Whether any element along the axes differs from zero.
+        any;
+        /// Whether all elements along the axes differ from zero.
+        all;
+        /// How many elements along the axes differ from zero.
+        count_nonzero;
+    }
+
+    typed_reductions! {
+        /// The sum of the elements along the axes; small integers are summed as `int64`, or
+        /// `uint64`, unless a dtype is given.
+        sum;
+        /// The product of the elements along the axes, in dtypes as for a sum.
+        prod;
+        /// The logarithm of the sum of the exponentials along the axes.
+        logsumexp;
+        /// The square root of the sum of the squares along the axes.
+        reduce_hypot;
+    }
+
+    /// The variance of the elements along the axes; `correction` is subtracted from their number.
+    ///
+    /// # Errors
+    /// As for [`reduce`].
+    pub fn var(&self, axes: Option<&[isize]>, correction: f64, keepdims: bool) -> Result<Self> {
+        self.moment(&rows::var, axes, correction, keepdims)
+    }
+
+    /// The standard deviation of the elements along the axes; `correction` is subtracted from
+    /// their number.
+    ///
+    /// # Errors
+    /// As for [`reduce`].
+    pub fn std(&self, axes: Option<&[isize]>, correction: f64, keepdims: bool) -> Result<Self> {
+        self.moment(&rows::std, axes, correction, keepdims)
+    }
+
+    fn moment(
+        &self,
+        reduction: &'static Reduction,
+        axes: Option<&[isize]>,
+        correction: f64,
+        keepdims: bool,
+    ) -> Result<Self> {
+        let how = Reduce {
+            axes,
+            keepdims,
+            correction,
+            ..Reduce::default()
+        };
+        reduce(reduction, self, &how)
+    }
+
+    /// The position of the first largest element along an axis, or through the whole array.
+    ///
+    /// # Errors
+    /// As for [`reduce`].
+    pub fn argmax(&self, axis: Option<isize>, keepdims: bool) -> Result<Self> {
+        self.position(&rows::argmax, axis, keepdims)
+    }
+
+    /// The position of the first smallest element along an axis, or through the whole array.
+    ///
+    /// # Errors
+    /// As for [`reduce`].
+    pub fn argmin(&self, axis: Option<isize>, keepdims: bool) -> Result<Self> {
+        self.position(&rows::argmin, axis, keepdims)
+    }
+
+    fn position(
+        &self,
+        reduction: &'static Reduction,
+        axis: Option<isize>,
+        keepdims: bool,
+    ) -> Result<Self> {
+        let axes: Option<SmallVec<[isize; 1]>> = axis.map(|axis| [axis].into_iter().collect());
+        let how = Reduce {
+            axes: axes.as_deref(),
+            keepdims,
+            ..Reduce::default()
+        };
+        reduce(reduction, self, &how)
+    }
+}

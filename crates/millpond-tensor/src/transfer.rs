@@ -1,0 +1,80 @@
+//! Arrays to other queues, devices and kinds of memory.
+
+use millpond_runtime::{Device, MemoryKind, Queue};
+use millpond_types::Layout;
+
+use crate::apply::copy_into;
+use crate::creation::{allocate, dense_like};
+use crate::error::Result;
+use crate::place::Place;
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// The array on a device's default queue; the same array if it is on the device already.
+    ///
+    /// # Errors
+    /// A dtype that the device doesn't have; no memory; a closed queue.
+    pub fn to_device(&self, device: &Device) -> Result<Self> {
+        if self.device() == *device {
+            return Ok(self.clone());
+        }
+        self.to_queue(&device.default_queue()?)
+    }
+
+    /// The array on a queue; the same array if it is at home there. Doesn't wait.
+    ///
+    /// # Errors
+    /// As for [`Tensor::to_device`].
+    pub fn to_queue(&self, queue: &Queue) -> Result<Self> {
+        if self.memory().is_on(queue) {
+            return Ok(self.clone());
+        }
+        self.to_place(&Place {
+            queue: queue.clone(),
+            kind: self.kind(),
+        })
+    }
+
+    /// The array in memory of a kind; the same array if it is.
+    ///
+    /// # Errors
+    /// No memory; a closed queue.
+    pub fn to_kind(&self, kind: MemoryKind) -> Result<Self> {
+        if self.kind() == kind {
+            return Ok(self.clone());
+        }
+        self.to_place(&Place {
+            queue: self.queue(),
+            kind,
+        })
+    }
+
+    /// A copy at a place.
+    ///
+    /// # Errors
+    /// As for [`Tensor::to_device`].
+    pub fn to_place(&self, place: &Place) -> Result<Self> {
+        place.check_dtype(self.dtype())?;
+        if self.device() == *place.device() {
+            let copy = allocate(
+                dense_like(self.layout(), self.dtype())?,
+                self.dtype(),
+                place,
+            )?;
+            copy_into(&copy, self.into(), &place.queue)?;
+            return Ok(copy);
+        }
+        // Bytes cross as they are; gaps are closed before.
+        let source = self.to_contiguous()?;
+        let layout = Layout::contiguous(self.shape(), self.item_size())?;
+        let copy = allocate(layout, self.dtype(), place)?;
+        place.queue.copy(
+            source.memory(),
+            source.layout().offset() * source.item_size(),
+            copy.memory(),
+            0,
+            copy.bytes(),
+        )?;
+        Ok(copy)
+    }
+}
