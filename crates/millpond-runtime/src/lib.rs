@@ -61,13 +61,15 @@ pub mod waiting;
 pub use device::Device;
 pub use error::{Error, Result};
 pub use event::{Event, Status};
-pub use memory::{Allocation, Release, drain_releases};
+pub use memory::{
+    Allocation, Buffer, Host, HostMut, Operand, Release, View, ViewMut, drain_releases,
+};
 pub use millpond_hal::{
     Access, Address, Failure, FailureKind, Gate, Partition, Pattern, QueueOptions,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{Pool, Statistics};
 pub use queue::work::TaskResult;
-pub use queue::{BACKLOG, INLINE_NANOSECONDS, Queue, Use};
+pub use queue::{BACKLOG, INLINE_NANOSECONDS, Operands, Queue, Use};
 pub use registry::Registry;
 pub use shutdown::shutdown;

@@ -1,5 +1,7 @@
 //! Rules O1 to O6: what follows what.
 
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Rules M1 to M6: who owns bytes, and when they are reused or given back.
 
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::sync::Arc;

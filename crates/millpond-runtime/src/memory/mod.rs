@@ -8,6 +8,7 @@
 //! (M3).
 
 mod block;
+mod buffer;
 mod foreign;
 mod host;
 pub(crate) mod tracking;
@@ -25,6 +26,8 @@ use crate::error::{Error, Result};
 use crate::queue::Queue;
 
 pub(crate) use block::{Block, Source};
+pub(crate) use buffer::sealed;
+pub use buffer::{Buffer, Host, HostMut, Operand, View, ViewMut};
 pub use foreign::{Release, drain_releases};
 
 /// Shared ownership of bytes of one kind on one device. `Send` and `Sync`.
@@ -45,6 +48,11 @@ pub struct Allocation(ManuallyDrop<Arc<Block>>);
 impl Allocation {
     pub(crate) fn new(block: Arc<Block>) -> Self {
         Self(ManuallyDrop::new(block))
+    }
+
+    /// Itself, whether held or borrowed.
+    pub(crate) fn borrowed(&self) -> &Self {
+        self
     }
 
     #[inline]

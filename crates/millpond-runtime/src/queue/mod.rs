@@ -3,6 +3,7 @@
 //! `line.rs` has the submission protocol, `submit.rs` carries it out, `work.rs` lists what can be
 //! asked of a queue, `native.rs` is the backend's part of it.
 
+mod call;
 mod line;
 mod native;
 mod submit;
@@ -23,6 +24,7 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
 use crate::sync::lock;
 
+pub use call::Operands;
 pub(crate) use line::Line;
 pub(crate) use native::Native;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use, serve_tasks};

@@ -1,5 +1,10 @@
 //! Devices and kernels for the runtime's tests.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "tests"
+)]
 #![allow(unsafe_code, reason = "kernels touch memory")]
 
 use std::fmt;
