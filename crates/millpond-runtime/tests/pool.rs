@@ -1,6 +1,8 @@
 //! Pools: statistics, limits, growth, giving memory back. On a device without memory, so that
 //! sizes may be large.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod support;
 
 use std::sync::Arc;
