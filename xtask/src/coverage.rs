@@ -137,7 +137,7 @@ fn rust_percent(environment: &[(String, OsString)]) -> Outcome<f64> {
         .args(["report", "--json", "--summary-only"])
         .args([
             "--ignore-filename-regex",
-            "xtask|/tests|/benches/|/examples/",
+            "xtask|testkit|/tests|/benches/|/examples/",
         ])
         .output()?;
     for (name, (covered, count)) in per_crate(&report) {

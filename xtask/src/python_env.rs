@@ -20,8 +20,11 @@ const CANDIDATES: &[&str] = &[
     "python3.10",
 ];
 
-/// Ends successfully if the interpreter is new enough.
-const NEW_ENOUGH: &str = "import sys; sys.exit(sys.version_info < (3, 10))";
+/// The oldest minor version of Python 3 that can run millpond.
+const OLDEST: u32 = 10;
+
+/// The oldest one whose stable binary interface is enough, so that one wheel serves all later ones.
+const OLDEST_STABLE: u32 = 11;
 
 /// The interpreter of `.venv`, whether or not it is there yet.
 pub(crate) fn venv_python() -> PathBuf {
@@ -62,8 +65,13 @@ pub(crate) fn pip() -> Program {
     python().args(["-m", "pip", "--disable-pip-version-check"])
 }
 
+/// Whether the Python of `.venv` can load a wheel that serves all later versions.
+pub(crate) fn has_stable_interface() -> bool {
+    is_at_least(&venv_python(), OLDEST_STABLE)
+}
+
 fn create() -> Outcome<()> {
-    if is_new_enough(&venv_python()) {
+    if is_at_least(&venv_python(), OLDEST) {
         return Ok(());
     }
     let base = find()?;
@@ -80,21 +88,25 @@ fn create() -> Outcome<()> {
 }
 
 fn find() -> Outcome<PathBuf> {
-    CANDIDATES
-        .iter()
-        .map(PathBuf::from)
-        .find(|candidate| is_new_enough(candidate))
+    let mut candidates: Vec<PathBuf> = CANDIDATES.iter().map(PathBuf::from).collect();
+    // The sort is stable: the first that is new enough for everything, or else the first that will do.
+    candidates.sort_by_key(|candidate| !is_at_least(candidate, OLDEST_STABLE));
+    candidates
+        .into_iter()
+        .find(|candidate| is_at_least(candidate, OLDEST))
         .ok_or_else(|| {
             Failure::Missing(format!(
-                "no Python 3.10 or later found; tried {}",
+                "no Python 3.{OLDEST} or later found; tried {}",
                 CANDIDATES.join(", ")
             ))
         })
 }
 
-fn is_new_enough(python: &Path) -> bool {
+/// Whether this is a Python that runs, of version 3.`minor` or later.
+fn is_at_least(python: &Path, minor: u32) -> bool {
+    let question = format!("import sys; sys.exit(sys.version_info < (3, {minor}))");
     Program::new(python)
-        .args(["-c", NEW_ENOUGH])
+        .args(["-c", &question])
         .probe()
         .is_some()
 }

@@ -63,12 +63,17 @@ pub(crate) fn maturin(folder: &Path) -> Program {
     for old in wheels(folder).unwrap_or_default() {
         let _ = fs::remove_file(old);
     }
-    python_env::python()
+    let maturin = python_env::python()
         .args(["-m", "maturin", "build", "--interpreter"])
         .arg(python_env::venv_python())
         .arg("--out")
         .arg(folder)
-        .within(project::path("python"))
+        .within(project::path("python"));
+    if python_env::has_stable_interface() {
+        maturin
+    } else {
+        maturin.arg("--no-default-features")
+    }
 }
 
 /// The wheel in a folder that has one.

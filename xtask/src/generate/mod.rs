@@ -4,6 +4,7 @@
 //! a row to [`GENERATORS`].
 
 mod environment;
+mod operations;
 
 use crate::failure::{Failure, Outcome};
 use crate::options::Options;
@@ -16,10 +17,16 @@ struct Generator {
 }
 
 /// All generated files.
-const GENERATORS: &[Generator] = &[Generator {
-    path: "docs/reference/environment.md",
-    make: environment::page,
-}];
+const GENERATORS: &[Generator] = &[
+    Generator {
+        path: "docs/reference/environment.md",
+        make: environment::page,
+    },
+    Generator {
+        path: "docs/reference/operations.md",
+        make: operations::page,
+    },
+];
 
 /// Writes the files, or compares them.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {

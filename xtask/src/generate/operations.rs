@@ -1,0 +1,22 @@
+//! The page of operations, from the registry of the kernel crate.
+//!
+//! The registry is asked by a program of its own, `examples/operations.rs`, so that the tool needn't be built with it.
+
+use super::banner;
+use crate::failure::Outcome;
+use crate::run::Program;
+
+/// Makes the page.
+pub(super) fn page() -> Outcome<String> {
+    // The profile of the tests, whose build of the kernels is there or will be needed.
+    let tables = Program::cargo()
+        .args(["run", "--quiet", "--profile", "test", "--package", "xtask"])
+        .args(["--example", "operations"])
+        .output()?;
+    let banner = banner("the rows of crates/millpond-kernel/src/ops");
+    Ok(format!(
+        "{banner}# Operations\n\nElement-wise operations and reductions; names and meaning are those of the Array API \
+         standard where it has them. `float16` and `bfloat16` are computed in `float32`.\n\n{}\n",
+        tables.trim()
+    ))
+}
