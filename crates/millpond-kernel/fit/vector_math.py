@@ -71,7 +71,7 @@ FITS = [
 FORMATS = [("F64", "f64", 57), ("F32", "f32", 28), ("WIDE", "f64", 33)]
 
 # Tables that no function asks for.
-UNUSED = {"SIN_F32", "COS_F32", "ATAN_F32", "ASIN_F32", "SINH_WIDE"}
+UNUSED = {"SIN_WIDE", "COS_WIDE", "ATAN_F32", "ASIN_F32", "SINH_WIDE"}
 
 
 def literal(value, kind):
@@ -123,6 +123,9 @@ def main():
                 continue
             coefficients, error = fit(function, low, high, mpf(2) ** -bits / weight)
             table(f"{name}_{suffix}", documentation, coefficients, error, kind)
+    function, low, high = next((f, low, high) for name, _, f, low, high, _ in FITS if name == "LOG")
+    coefficients, error = fit(function, low, high, mpf(2) ** -40 * 2 / LOG_SPAN)
+    table("LOG_POWER", "As `LOG_WIDE`, for logarithms that are multiplied by up to 2⁸.", coefficients, error, "f64")
     tail = near(mpf(2) / 5, of_root(lambda s: (2 * atanh(s) / s - 2 - 2 * s**2 / 3) / s**4))
     coefficients, error = fit(tail, mpf(0), LOG_SPAN, mpf(2) ** -57)
     table("LOG_TAIL", "`(2 atanh(s) / s - 2 - 2z/3) / z²` for `z = s²`, for the two-part logarithm.", coefficients, error, "f64")
@@ -140,6 +143,7 @@ def main():
     parts("LOG10_2", "log10(2); multiples up to 2²¹ of the first are exact", log(2) / log(10), [32, 53])
     parts("LOG10_2_F32", "log10(2); multiples up to 2¹⁴ of the first are exact", log(2) / log(10), [10, 24], "f32")
     parts("FRAC_PI_2", "π/2", pi / 2, [53, 53, 53])
+    parts("FRAC_PI_2_F32", "π/2", pi / 2, [24, 24, 24], "f32")
     parts("THIRD_2", "2/3", mpf(2) / 3, [53, 53])
     constant("CBRT_HALF", "2^(-1/3).", mpf(2) ** (-mpf(1) / 3))
     constant("CBRT_QUARTER", "2^(-2/3).", mpf(2) ** (-mpf(2) / 3))

@@ -166,17 +166,17 @@ macro_rules! integers {
             }
             #[inline(always)]
             fn shift_left(self, count: Self) -> Self {
-                let inside = !count.is_negative() && (count as u64) < u64::from($int::BITS);
-                if inside { self.wrapping_shl(count as u32) } else { 0 }
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                self.checked_shl(count).unwrap_or(0)
             }
             #[inline(always)]
             fn shift_right(self, count: Self) -> Self {
-                let inside = !count.is_negative() && (count as u64) < u64::from($int::BITS);
-                // A shift by all bits but one leaves the sign of a signed number; an unsigned one is shifted once more.
-                let (count, rest) = if inside { (count as u32, 0) } else { ($int::BITS - 1, u32::from($int::MIN == 0)) };
-                self.wrapping_shr(count).wrapping_shr(rest)
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                let sign = if Int::is_negative(self) { !0 } else { 0 };
+                self.checked_shr(count).unwrap_or(sign)
             }
             #[inline(always)]
+            #[allow(clippy::cast_lossless, reason = "one spelling for all widths")]
             fn to_f64(self) -> f64 {
                 self as f64
             }

@@ -6,11 +6,18 @@
 //!
 //! What is here is arithmetic only: no loops over arrays, no dtypes, no unsafe code.
 
+#![allow(
+    clippy::inline_always,
+    reason = "a function that isn't inlined isn't compiled for the processor that its loop is compiled for"
+)]
+
 pub mod complex;
 mod derived;
 pub mod int;
 pub mod lane;
 pub mod real;
+#[cfg(test)]
+mod tests;
 
 pub use int::Int;
 pub use lane::Lane;

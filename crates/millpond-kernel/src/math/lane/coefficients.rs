@@ -89,12 +89,7 @@ pub(super) const SIN_F64: &[f64] = &[
 /// `(sin(r) / r - 1) / z` for `z = r²`, `|r| <= π/4`.
 ///
 /// Largest error 2.8e-11.
-pub(super) const SIN_WIDE: &[f64] = &[
-    2.7249314054698804e-06,
-    -0.00019840082012765537,
-    0.008333331865959415,
-    -0.16666666663832763,
-];
+pub(super) const SIN_F32: &[f32] = &[2.7249314e-06, -0.00019840083, 0.008333332, -0.16666667];
 
 /// `(cos(r) - 1 + z/2) / z²` for `z = r²`, `|r| <= π/4`.
 ///
@@ -110,13 +105,8 @@ pub(super) const COS_F64: &[f64] = &[
 
 /// `(cos(r) - 1 + z/2) / z²` for `z = r²`, `|r| <= π/4`.
 ///
-/// Largest error 2.4e-12.
-pub(super) const COS_WIDE: &[f64] = &[
-    -2.7300448619488353e-07,
-    2.4800596435621998e-05,
-    -0.0013888887664713619,
-    0.0416666666643024,
-];
+/// Largest error 2.0e-9.
+pub(super) const COS_F32: &[f32] = &[2.4547437e-05, -0.00138883, 0.041666664];
 
 /// `(sinh(x) / x - 1) / z` for `z = x²`, `|x| <= 1`.
 ///
@@ -195,6 +185,17 @@ pub(super) const ASIN_WIDE: &[f64] = &[
     0.0446476865690981,
     0.07499992362386085,
     0.16666666686208717,
+];
+
+/// As `LOG_WIDE`, for logarithms that are multiplied by up to 2⁸.
+///
+/// Largest error 7.3e-12.
+pub(super) const LOG_POWER: &[f64] = &[
+    0.19363884986633198,
+    0.22191337428065783,
+    0.28571755535032944,
+    0.3999999879244169,
+    0.6666666666737868,
 ];
 
 /// `(2 atanh(s) / s - 2 - 2z/3) / z²` for `z = s²`, for the two-part logarithm.
@@ -292,6 +293,15 @@ pub(super) const FRAC_PI_2_M: f64 = 6.123233995736766e-17;
 
 /// Part 3 of π/2.
 pub(super) const FRAC_PI_2_L: f64 = -1.4973849048591698e-33;
+
+/// Part 1 of π/2.
+pub(super) const FRAC_PI_2_F32_H: f32 = 1.5707964;
+
+/// Part 2 of π/2.
+pub(super) const FRAC_PI_2_F32_M: f32 = -4.371139e-08;
+
+/// Part 3 of π/2.
+pub(super) const FRAC_PI_2_F32_L: f32 = -1.7151245e-15;
 
 /// Part 1 of 2/3.
 pub(super) const THIRD_2_H: f64 = 0.6666666666666666;

@@ -4,7 +4,7 @@ use super::format::{Format, polynomial, rounded_product};
 
 /// `x` held within the range where exponentials are neither zero nor infinite; a NaN stays.
 #[inline(always)]
-fn clamp<F: Format>(x: F, low: f64, high: f64) -> F {
+pub(super) fn clamp<F: Format>(x: F, low: f64, high: f64) -> F {
     let (low, high) = (F::lit(low), F::lit(high));
     let x = F::select(high.less(x), high, x);
     F::select(x.less(low), low, x)
@@ -20,29 +20,29 @@ fn reduce<F: Format>(x: F) -> (F, F) {
 
 /// `y · 2^n` in two steps, so that subnormal and nearly overflowing results come out right.
 #[inline(always)]
-fn scale<F: Format>(y: F, n: F) -> F {
+pub(super) fn scale<F: Format>(y: F, n: F) -> F {
     let half = rounded_product(n, F::lit(0.5));
     y * F::power_of_two(half) * F::power_of_two(n - half)
 }
 
-/// `e^r - 1` for reduced `r`.
+/// `e^r - 1` for reduced `r`, with the coefficients given.
 #[inline(always)]
-fn grown<F: Format>(r: F) -> F {
-    (r * r).mul_add(polynomial(r, F::EXP), r)
+pub(super) fn grown<F: Format>(r: F, coefficients: &[F]) -> F {
+    (r * r).mul_add(polynomial(r, coefficients), r)
 }
 
 /// `e^x`.
 #[inline(always)]
 pub(super) fn exp<F: Format>(x: F) -> F {
     let (n, r) = reduce(clamp(x, F::EXP_MIN, F::EXP_MAX));
-    scale(F::lit(1.0) + grown(r), n)
+    scale(F::lit(1.0) + grown(r, F::EXP), n)
 }
 
 /// `e^x / 2`, which is finite as long as `sinh` and `cosh` are.
 #[inline(always)]
 fn half_exp<F: Format>(x: F) -> F {
     let (n, r) = reduce(clamp(x, F::EXP_MIN, F::EXP_MAX + 1.0));
-    scale(F::lit(1.0) + grown(r), n - F::lit(1.0))
+    scale(F::lit(1.0) + grown(r, F::EXP), n - F::lit(1.0))
 }
 
 /// `2^x`.
@@ -105,5 +105,8 @@ pub(super) fn tanh<F: Format>(x: F) -> F {
     // Twice the magnitude; beyond the limit the result is one to the last bit.
     let doubled = clamp(x.abs() * F::lit(2.0), 0.0, f64::from(F::MANTISSA_BITS));
     let grown = exp_m1(doubled);
-    (grown / (grown + F::lit(2.0))).copysign(x)
+    // Far from zero the distance from one is the smaller number, and its errors with it.
+    let far = F::lit(1.0).less(doubled);
+    let quotient = F::select(far, F::lit(-2.0), grown) / (grown + F::lit(2.0));
+    F::select(far, F::lit(1.0) + quotient, quotient).copysign(x)
 }

@@ -26,14 +26,18 @@ pub trait Format: Real<Mask = bool> {
     const LOG: &'static [Self];
     /// `(sinh(x) / x - 1) / x²`.
     const SINH: &'static [Self];
+    /// `(sin(r) / r - 1) / r²`.
+    const SIN: &'static [Self];
+    /// `(cos(r) - 1 + r²/2) / r⁴`.
+    const COS: &'static [Self];
+    /// π/2 in three parts.
+    const FRAC_PI_2: [Self; 3];
+    /// Angles from here on would need more parts of π/2.
+    const ANGLE_LIMIT: f64;
     /// As [`Format::EXP`], for sums in `f64`.
     const WIDE_EXP: &'static [f64];
     /// As [`Format::LOG`], for sums in `f64`.
     const WIDE_LOG: &'static [f64];
-    /// `(sin(r) / r - 1) / r²`.
-    const WIDE_SIN: &'static [f64];
-    /// `(cos(r) - 1 + r²/2) / r⁴`.
-    const WIDE_COS: &'static [f64];
     /// `(atan(t) / t - 1) / t²`.
     const WIDE_ATAN: &'static [f64];
     /// `(asin(x) / x - 1) / x²`.
@@ -53,6 +57,8 @@ pub trait Format: Real<Mask = bool> {
     fn power_of_two(k: Self) -> Self;
     /// `(k, m)` with `x = m · 2^k` and `m` from √½ to √2; for positive normal `x`.
     fn split(x: Self) -> (Self, Self);
+    /// The lowest two bits of `n`, an integer below 2^(mantissa bits - 2).
+    fn low_bits(n: Self) -> [bool; 2];
     /// This number in `f64`.
     fn widen(self) -> f64;
     /// `wide` rounded to this format.
@@ -72,8 +78,10 @@ impl Format for f64 {
     const SINH: &'static [f64] = table::SINH_F64;
     const WIDE_EXP: &'static [f64] = table::EXP_F64;
     const WIDE_LOG: &'static [f64] = table::LOG_F64;
-    const WIDE_SIN: &'static [f64] = table::SIN_F64;
-    const WIDE_COS: &'static [f64] = table::COS_F64;
+    const SIN: &'static [f64] = table::SIN_F64;
+    const COS: &'static [f64] = table::COS_F64;
+    const FRAC_PI_2: [f64; 3] = [table::FRAC_PI_2_H, table::FRAC_PI_2_M, table::FRAC_PI_2_L];
+    const ANGLE_LIMIT: f64 = 1.0e9;
     const WIDE_ATAN: &'static [f64] = table::ATAN_F64;
     const WIDE_ASIN: &'static [f64] = table::ASIN_F64;
     const LN_2: [f64; 2] = [table::LN_2_H, table::LN_2_L];
@@ -98,6 +106,11 @@ impl Format for f64 {
         (shifted - (4_503_599_627_370_496.0 + 1024.0), m)
     }
     #[inline(always)]
+    fn low_bits(n: f64) -> [bool; 2] {
+        let bits = (n + Self::ROUND).to_bits();
+        [bits & 1 != 0, bits & 2 != 0]
+    }
+    #[inline(always)]
     fn widen(self) -> f64 {
         self
     }
@@ -120,8 +133,14 @@ impl Format for f32 {
     const SINH: &'static [f32] = table::SINH_F32;
     const WIDE_EXP: &'static [f64] = table::EXP_WIDE;
     const WIDE_LOG: &'static [f64] = table::LOG_WIDE;
-    const WIDE_SIN: &'static [f64] = table::SIN_WIDE;
-    const WIDE_COS: &'static [f64] = table::COS_WIDE;
+    const SIN: &'static [f32] = table::SIN_F32;
+    const COS: &'static [f32] = table::COS_F32;
+    const FRAC_PI_2: [f32; 3] = [
+        table::FRAC_PI_2_F32_H,
+        table::FRAC_PI_2_F32_M,
+        table::FRAC_PI_2_F32_L,
+    ];
+    const ANGLE_LIMIT: f64 = 1.0e5;
     const WIDE_ATAN: &'static [f64] = table::ATAN_WIDE;
     const WIDE_ASIN: &'static [f64] = table::ASIN_WIDE;
     const LN_2: [f32; 2] = [table::LN_2_F32_H, table::LN_2_F32_L];
@@ -142,6 +161,11 @@ impl Format for f32 {
         let m = f32::from_bits(bits.wrapping_sub(above & 0xff80_0000));
         let shifted = f32::from_bits((above.wrapping_add(128 << 23) >> 23) | 0x4b00_0000);
         (shifted - (8_388_608.0 + 128.0), m)
+    }
+    #[inline(always)]
+    fn low_bits(n: f32) -> [bool; 2] {
+        let bits = (n + Self::ROUND as f32).to_bits();
+        [bits & 1 != 0, bits & 2 != 0]
     }
     #[inline(always)]
     fn widen(self) -> f64 {

@@ -4,7 +4,7 @@ use super::format::{Format, polynomial};
 
 /// `(k, m)` as [`Format::split`], for positive subnormal numbers as well.
 #[inline(always)]
-fn split<F: Format>(x: F) -> (F, F) {
+pub(super) fn split<F: Format>(x: F) -> (F, F) {
     let shift = f64::from(F::MANTISSA_BITS + 2);
     let subnormal = x.less(F::smallest_normal());
     let (k, m) = F::split(F::select(subnormal, x * F::power_of_two(F::lit(shift)), x));
@@ -36,17 +36,11 @@ fn assemble<F: Format>(k: F, f: F, small: F, coefficients: &[F]) -> F {
     k.mul_add(F::LN_2[0], f - (half_square - low))
 }
 
-/// Natural logarithm, with the coefficients given.
-#[inline(always)]
-pub(super) fn ln_by<F: Format>(x: F, coefficients: &[F]) -> F {
-    let (k, m) = split(x);
-    with_limits(x, assemble(k, m - F::lit(1.0), F::lit(0.0), coefficients))
-}
-
 /// Natural logarithm.
 #[inline(always)]
 pub(super) fn ln<F: Format>(x: F) -> F {
-    ln_by(x, F::LOG)
+    let (k, m) = split(x);
+    with_limits(x, assemble(k, m - F::lit(1.0), F::lit(0.0), F::LOG))
 }
 
 /// `ln(1 + x)`, with the coefficients given.

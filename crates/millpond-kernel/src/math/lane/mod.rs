@@ -15,7 +15,7 @@
 //! | `exp_m1` `ln_1p` `log10` `pow` | 1.5 | 1.5 |
 //! | `rsqrt` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `tanh` `asinh` `acosh` `atanh` | 2 | 2 |
 //!
-//! Left to the reference: `sin`, `cos`, `tan` from 10⁹ on, `pow` of zero and infinite bases, `fmod` of quotients that
+//! Left to the reference: `sin`, `cos`, `tan` of angles from 10⁹ on (`f32`: 10⁵), `pow` of zero and infinite bases, `fmod` of quotients that
 //! have more digits than the format, and every case whose result is a NaN.
 
 #[allow(

@@ -1,10 +1,11 @@
 //! Powers, roots and lengths.
 
 use super::coefficients as table;
+use super::exponential::{clamp, grown, scale};
 use super::format::{Format, polynomial, rounded_product};
-use super::logarithm::ln_by;
+use super::logarithm;
 use crate::math::real::Real;
-use std::f64::consts::LOG2_E;
+use std::f64::consts::{LN_2, LOG2_E};
 
 /// `high + low`, a number with about twice the bits of one `f64`.
 #[derive(Clone, Copy)]
@@ -25,16 +26,10 @@ impl Pair {
     }
 }
 
-/// `ln(x)` in two parts, for positive normal `x` scaled by the power of two that `k_offset` says.
+/// `ln(x)` in two parts, for positive `x`.
 #[inline(always)]
 fn ln_pair(x: f64) -> Pair {
-    let subnormal = x < f64::MIN_POSITIVE;
-    let (k, m) = f64::split(if subnormal {
-        x * 18_014_398_509_481_984.0
-    } else {
-        x
-    });
-    let k = if subnormal { k - 54.0 } else { k };
+    let (k, m) = logarithm::split(x);
     let f = m - 1.0;
     // s = f / (2 + f) in two parts.
     let divisor = 1.0 + m;
@@ -63,21 +58,36 @@ fn ln_pair(x: f64) -> Pair {
 
 /// `e^(high + low)`.
 #[inline(always)]
-fn exp_pair<F: Format>(exponent: Pair) -> f64 {
-    // Beyond this both formats overflow or vanish; the low part may be a NaN there.
+fn exp_pair(exponent: Pair) -> f64 {
+    // Beyond this the result overflows or vanishes; the low part may be a NaN there.
     let inside = exponent.high.abs() < 800.0;
-    let high = if exponent.high > 800.0 {
-        800.0
-    } else {
-        exponent.high
-    };
-    let high = if high < -800.0 { -800.0 } else { high };
+    let high = clamp(exponent.high, -800.0, 800.0);
     let low = if inside { exponent.low } else { 0.0 };
     let n = rounded_product(high, LOG2_E);
     let r = (-n).mul_add(table::LN_2_L, (-n).mul_add(table::LN_2_H, high)) + low;
-    let y = 1.0 + (r * r).mul_add(polynomial(r, F::WIDE_EXP), r);
-    let half = rounded_product(n, 0.5);
-    y * f64::power_of_two(half) * f64::power_of_two(n - half)
+    scale(1.0 + grown(r, f64::EXP), n)
+}
+
+/// Power of a positive base to 53 bits.
+#[inline(always)]
+fn long_power(base: f64, exponent: f64) -> f64 {
+    let ln = ln_pair(base);
+    let high = exponent * ln.high;
+    let low = exponent.mul_add(ln.high, -high) + exponent * ln.low;
+    exp_pair(Pair { high, low })
+}
+
+/// Power of a positive base to 33 bits, for a result of 24: by way of base two, which needs no correction terms.
+#[inline(always)]
+fn short_power(base: f64, exponent: f64) -> f64 {
+    let (k, m) = f64::split(base);
+    let s = (m - 1.0) / (m + 1.0);
+    let z = s * s;
+    let ln = s * polynomial(z, table::LOG_POWER).mul_add(z, 2.0);
+    let power = clamp(exponent * ln.mul_add(LOG2_E, k), -1000.0, 1000.0);
+    let n = rounded_product(power, 1.0);
+    let r = (power - n) * LN_2;
+    (1.0 + grown(r, f32::WIDE_EXP)) * f64::power_of_two(n)
 }
 
 /// `x` to the power `y`. Zero, infinite and NaN bases are left to the reference.
@@ -86,25 +96,16 @@ pub(super) fn pow<F: Format>(x: F, y: F) -> F {
     let (base, exponent) = (x.widen(), y.widen());
     let magnitude = base.abs();
     let power = if F::NARROW {
-        Pair {
-            high: exponent * ln_by(magnitude, F::WIDE_LOG),
-            low: 0.0,
-        }
+        short_power(magnitude, exponent)
     } else {
-        let ln = ln_pair(magnitude);
-        let product = exponent * ln.high;
-        Pair {
-            high: product,
-            low: exponent.mul_add(ln.high, -product) + exponent * ln.low,
-        }
+        long_power(magnitude, exponent)
     };
-    let result = exp_pair::<F>(power);
     let whole = exponent.trunc() == exponent;
     let half = exponent * 0.5;
     let odd = whole && half.trunc() != half;
-    let signed = if odd { -result } else { result };
+    let signed = if odd { -power } else { power };
     let of_negative = if whole { signed } else { f64::NAN };
-    let result = if base < 0.0 { of_negative } else { result };
+    let result = if base < 0.0 { of_negative } else { power };
     let known = magnitude > 0.0 && magnitude <= f64::MAX;
     F::narrow(if known { result } else { f64::NAN })
 }
@@ -114,13 +115,7 @@ pub(super) fn pow<F: Format>(x: F, y: F) -> F {
 pub(super) fn cbrt<F: Format>(x: F) -> F {
     let wide = x.widen();
     let magnitude = wide.abs();
-    let subnormal = magnitude < f64::MIN_POSITIVE;
-    let (k, m) = f64::split(if subnormal {
-        magnitude * 18_014_398_509_481_984.0
-    } else {
-        magnitude
-    });
-    let k = if subnormal { k - 54.0 } else { k };
+    let (k, m) = logarithm::split(magnitude);
     // k = 3 third + rest, with a rest of 0, 1 or 2 left on the mantissa.
     let third = rounded_product(k - 1.0, 1.0 / 3.0);
     let rest = k - 3.0 * third;
@@ -138,7 +133,7 @@ pub(super) fn cbrt<F: Format>(x: F) -> F {
     } else {
         table::CBRT_QUARTER
     };
-    // An inverse root, improved by a step of third order, and the root itself by one of second.
+    // An inverse root, improved by a step of third order, and the root itself by one of second where that isn't enough.
     let inverse = polynomial(m, table::INVERSE_CBRT) * part;
     let miss = (-(inverse * inverse * inverse)).mul_add(w, 1.0);
     let inverse = (inverse * miss).mul_add(miss.mul_add(2.0 / 9.0, 1.0 / 3.0), inverse);

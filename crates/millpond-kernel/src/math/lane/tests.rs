@@ -7,25 +7,22 @@ use core_math as exact;
 use super::{Format, Lane};
 use crate::math::real::Real;
 
-type Float64 = Lane<f64>;
-type Float32 = Lane<f32>;
+type One<T> = fn(T) -> T;
+type Two<T> = fn(T, T) -> T;
 
 /// A function of one number, on both lanes, with its oracle and its limits in ulp.
 struct Unary {
     name: &'static str,
-    lane: (fn(Float64) -> Float64, fn(Float32) -> Float32),
-    exact: fn(f64) -> f64,
+    lane: (One<Lane<f64>>, One<Lane<f32>>),
+    exact: One<f64>,
     ulp: (f64, f64),
 }
 
 /// A function of two numbers.
 struct Binary {
     name: &'static str,
-    lane: (
-        fn(Float64, Float64) -> Float64,
-        fn(Float32, Float32) -> Float32,
-    ),
-    exact: fn(f64, f64) -> f64,
+    lane: (Two<Lane<f64>>, Two<Lane<f32>>),
+    exact: Two<f64>,
     ulp: (f64, f64),
 }
 
@@ -68,9 +65,9 @@ const BINARY: &[Binary] = rows! { Binary
 };
 
 /// Whether the function may leave this point to the reference.
-fn may_ask(name: &str, x: f64, y: f64) -> bool {
+fn may_ask<F: Format>(name: &str, x: f64, y: f64) -> bool {
     match name {
-        "sin" | "cos" | "tan" => x.abs() >= 1.0e9,
+        "sin" | "cos" | "tan" => x.abs() >= F::ANGLE_LIMIT,
         "pow" => x == 0.0 || !x.is_finite() || (x.abs() == 1.0 && !y.is_finite()),
         "hypot" | "atan2" => {
             !x.is_finite() || !y.is_finite() || (name == "atan2" && x == 0.0 && y == 0.0)
@@ -231,7 +228,7 @@ impl Findings {
         let wrong = if exact.is_nan() {
             if got.is_nan() { 0.0 } else { f64::INFINITY }
         } else if got.is_nan() {
-            if may_ask(name, x.widen(), y.widen()) {
+            if may_ask::<F>(name, x.widen(), y.widen()) {
                 0.0
             } else {
                 f64::INFINITY
@@ -365,5 +362,75 @@ fn functions_of_two_f64_keep_their_limits() {
 fn functions_of_two_f32_keep_their_limits() {
     for row in BINARY {
         check_binary(row.name, row.lane.1, row.exact, row.ulp.1);
+    }
+}
+
+/// Signs are taken off first and put back last, so nothing may depend on them.
+#[test]
+fn odd_functions_are_odd_and_even_ones_even_to_the_bit() {
+    let odd = [
+        "cbrt", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh",
+    ];
+    let mut found = 0;
+    for row in UNARY {
+        let flip = match row.name {
+            name if odd.contains(&name) => 1_u64 << 63,
+            "cos" | "cosh" => 0,
+            _ => continue,
+        };
+        found += 1;
+        for x in points::<f64>(500) {
+            let (right, left) = (row.lane.0(Lane(x)).0, row.lane.0(Lane(-x)).0);
+            let same =
+                left.to_bits() == right.to_bits() ^ flip || (left.is_nan() && right.is_nan());
+            assert!(same, "{}(±{x:?}) gave {right:?} and {left:?}", row.name);
+        }
+    }
+    assert_eq!(found, odd.len() + 2);
+}
+
+#[test]
+fn bounded_functions_keep_their_bounds() {
+    let one = Lane(1.0);
+    for x in points::<f64>(2000).into_iter().map(Lane) {
+        for y in [x.sin(), x.cos(), x.tanh()] {
+            assert!(y.abs() <= one || y != y, "{x:?} gave {y:?}");
+        }
+        assert!(x.exp() >= Lane(0.0) || x != x, "exp({x:?})");
+        assert!(x.cosh() >= one || x != x, "cosh({x:?})");
+    }
+}
+
+/// Steps of a few units in the last place, wider than the error of the functions.
+#[test]
+fn growing_functions_grow() {
+    let grow: [(&str, One<Lane<f64>>); 5] = [
+        ("exp", Real::exp),
+        ("ln", Real::ln),
+        ("tanh", Real::tanh),
+        ("atan", Real::atan),
+        ("sinh", Real::sinh),
+    ];
+    for x in points::<f64>(500).into_iter().filter(|x| x.is_finite()) {
+        let further = f64::from_bits(x.abs().to_bits() + 64);
+        for (name, function) in grow {
+            let (low, high) = (function(Lane(x.abs())), function(Lane(further)));
+            assert!(
+                low <= high || high != high,
+                "{name} falls from {low:?} to {high:?} beyond {x:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn sines_and_cosines_together_are_those_alone() {
+    for x in points::<f64>(500).into_iter().map(Lane) {
+        let (sine, cosine) = x.sin_cos();
+        let bits = |y: Lane<f64>| y.0.to_bits();
+        assert!(
+            x.sin() != x.sin() || (bits(sine), bits(cosine)) == (bits(x.sin()), bits(x.cos())),
+            "{x:?}"
+        );
     }
 }
