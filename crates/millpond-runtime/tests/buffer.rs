@@ -21,7 +21,9 @@ fn calls_are_ordered_by_their_operands() {
         .unwrap();
         drop(x);
         b.call("add", (y.view_mut(1..).unwrap(),), |(y,)| {
-            y.iter_mut().for_each(|y| *y += 10.0)
+            for y in y.iter_mut() {
+                *y += 10.0;
+            }
         })
         .unwrap();
         gate.open(Ok(()));
