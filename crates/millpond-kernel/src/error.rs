@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use millpond_types::DType;
 use millpond_types::shape::Tuple;
-use millpond_types::{DType, Shape};
 use smallvec::SmallVec;
 
 /// Dtypes for which an operation has no meaning.
@@ -41,9 +41,9 @@ pub enum PlanError {
         /// Which input.
         operand: usize,
         /// The shape of the output.
-        output: Shape,
+        output: Box<[usize]>,
         /// The shape of the input.
-        input: Shape,
+        input: Box<[usize]>,
     },
     /// A reduction of no elements that has no identity.
     #[error("{operation} of no elements has no value: shape {}, axes {}", Tuple(.shape), Tuple(.axes))]
@@ -51,9 +51,9 @@ pub enum PlanError {
         /// The reduction's name.
         operation: &'static str,
         /// The shape of the input.
-        shape: Shape,
+        shape: Box<[usize]>,
         /// The axes that were to be reduced.
-        axes: Shape,
+        axes: Box<[usize]>,
     },
     /// An output whose shape isn't the input's without the reduced axes.
     #[error("{operation} of shape {} over axes {} does not give shape {}", Tuple(.input), Tuple(.axes), Tuple(.output))]
@@ -61,11 +61,11 @@ pub enum PlanError {
         /// The reduction's name.
         operation: &'static str,
         /// The shape of the input.
-        input: Shape,
+        input: Box<[usize]>,
         /// The axes to be reduced.
-        axes: Shape,
+        axes: Box<[usize]>,
         /// The shape of the output.
-        output: Shape,
+        output: Box<[usize]>,
     },
     /// Axes that the input doesn't have, or has once only.
     #[error(transparent)]

@@ -26,6 +26,14 @@
 //! # Where to look
 //! [`ops`] for the rows, [`template`] for the order in which elements are visited, [`simd`] for
 //! the vector instructions in use.
+#![allow(
+    clippy::inline_always,
+    reason = "a body is compiled for the instructions of the loop that it is inlined into"
+)]
+#![allow(
+    clippy::needless_bitwise_bool,
+    reason = "both sides are computed, so that loops without branches become vector instructions"
+)]
 
 pub mod error;
 #[allow(

@@ -196,13 +196,13 @@ macro_rules! bodies {
                 }
             }
 
-            struct Exact<'a, G, $($t: Value,)* O: Value> {
+            struct Reference<'a, G, $($t: Value,)* O: Value> {
                 exact: G,
                 out: &'a mut [MaybeUninit<O::Storage>],
                 $($arg: &'a [$t::Storage],)*
             }
 
-            impl<G: Fn($($t),*) -> O, $($t: Value,)* O: Value> Work for Exact<'_, G, $($t,)* O> {
+            impl<G: Fn($($t),*) -> O, $($t: Value,)* O: Value> Work for Reference<'_, G, $($t,)* O> {
                 #[inline(always)]
                 fn work(self) {
                     for index in 0..self.out.len() {
@@ -211,7 +211,7 @@ macro_rules! bodies {
                 }
             }
 
-            struct Fast<'a, F, G, $($l: Value,)* P: Value, $($t: Value<Storage = $l::Storage>,)* O: Value<Storage = P::Storage>> {
+            struct Guarded<'a, F, G, $($l: Value,)* P: Value, $($t: Value<Storage = $l::Storage>,)* O: Value<Storage = P::Storage>> {
                 fast: F,
                 exact: G,
                 out: &'a mut [MaybeUninit<P::Storage>],
@@ -219,7 +219,7 @@ macro_rules! bodies {
                 types: PhantomData<(fn($($l),*) -> P, fn($($t),*) -> O)>,
             }
 
-            impl<F, G, $($l: Value,)* P: Value, $($t,)* O> Work for Fast<'_, F, G, $($l,)* P, $($t,)* O>
+            impl<F, G, $($l: Value,)* P: Value, $($t,)* O> Work for Guarded<'_, F, G, $($l,)* P, $($t,)* O>
             where
                 F: Fn($($l),*) -> P,
                 G: Fn($($t),*) -> O + Copy,
@@ -282,11 +282,11 @@ macro_rules! bodies {
                     let (fast, exact) = (self.fast, self.exact);
                     if level == Level::Baseline {
                         // Without fused multiply-add the fast instance is the slow one.
-                        return at_level(level, Exact::<G, $($t,)* O> { exact, out, $($arg),* });
+                        return at_level(level, Reference::<G, $($t,)* O> { exact, out, $($arg),* });
                     }
                     at_level(
                         level,
-                        Fast::<F, G, $($l,)* P, $($t,)* O> { fast, exact, out, $($arg,)* types: PhantomData },
+                        Guarded::<F, G, $($l,)* P, $($t,)* O> { fast, exact, out, $($arg,)* types: PhantomData },
                     );
                 }
             }

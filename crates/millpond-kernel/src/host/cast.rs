@@ -6,8 +6,8 @@
 
 use std::mem::MaybeUninit;
 
+use half::f16;
 use half::slice::HalfFloatSliceExt;
-use half::{bf16, f16};
 use millpond_types::DType;
 use num_complex::Complex;
 
@@ -161,16 +161,16 @@ unsafe fn widen(level: Level, from: DType, src: *const u8, dst: &mut [f32]) {
     } else {
         // SAFETY: the caller vouches for the elements.
         let src: &[u16] = unsafe { std::slice::from_raw_parts(src.cast(), dst.len()) };
-        at_level(level, WidenBrain { src, dst });
+        at_level(level, Widen { src, dst });
     }
 }
 
-struct WidenBrain<'a> {
+struct Widen<'a> {
     src: &'a [u16],
     dst: &'a mut [f32],
 }
 
-impl Work for WidenBrain<'_> {
+impl Work for Widen<'_> {
     #[inline(always)]
     fn work(self) {
         for (dst, &src) in self.dst.iter_mut().zip(self.src) {
@@ -191,16 +191,16 @@ unsafe fn narrow(level: Level, to: DType, src: &[f32], dst: *mut u8) {
     } else {
         // SAFETY: the caller vouches for the room.
         let dst = unsafe { std::slice::from_raw_parts_mut(dst.cast(), src.len()) };
-        at_level(level, NarrowBrain { src, dst });
+        at_level(level, Narrow { src, dst });
     }
 }
 
-struct NarrowBrain<'a> {
+struct Narrow<'a> {
     src: &'a [f32],
     dst: &'a mut [MaybeUninit<u16>],
 }
 
-impl Work for NarrowBrain<'_> {
+impl Work for Narrow<'_> {
     #[inline(always)]
     fn work(self) {
         for (dst, &src) in self.dst.iter_mut().zip(self.src) {
@@ -230,7 +230,7 @@ macro_rules! casts {
         impl Cast<bool> for $s {
             #[inline(always)]
             fn cast(self) -> bool {
-                self != 0 as Self
+                self != Self::default()
             }
         }
         casts!(@complex $s; f32 f64);

@@ -154,8 +154,8 @@ unsafe impl<R: Reducer> Fold for Folded<R> {
         unsafe {
             out.as_mut_ptr()
                 .cast::<<R::Output as Value>::Storage>()
-                .write_unaligned(value)
-        };
+                .write_unaligned(value);
+        }
     }
 
     unsafe fn run(

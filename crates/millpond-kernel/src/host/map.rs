@@ -492,7 +492,7 @@ impl<'a> Run<'a> {
                 // SAFETY: a copy's input has the output's dtype by now. It may be the output
                 // itself only by way of a tile.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(from[0], here, count * output.dtype.size())
+                    std::ptr::copy_nonoverlapping(from[0], here, count * output.dtype.size());
                 };
             }
             None => computed = from[0],
@@ -516,7 +516,7 @@ impl<'a> Run<'a> {
                     (output.compute, computed),
                     (output.dtype, to),
                     count,
-                )
+                );
             };
             if aligned {
                 return;

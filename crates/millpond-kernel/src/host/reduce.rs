@@ -484,7 +484,7 @@ impl<'a> Run<'a> {
                         unsafe {
                             kernel
                                 .fold
-                                .row(self.level, partials, values, at, count, fresh)
+                                .row(self.level, partials, values, at, count, fresh);
                         };
                         index += 1;
                         pending += 1;

@@ -200,7 +200,7 @@ pub(super) fn sample(dtype: DType, index: usize) -> Scalar {
     ];
     let odd = ODD[index * 7 % ODD.len()];
     match dtype.kind() {
-        Kind::Bool => Scalar::Bool(index % 3 == 0),
+        Kind::Bool => Scalar::Bool(index.is_multiple_of(3)),
         Kind::Int | Kind::Uint => {
             let value = index as i128 * 37 % 101;
             Scalar::Int(if dtype.kind() == Kind::Int {
@@ -209,7 +209,7 @@ pub(super) fn sample(dtype: DType, index: usize) -> Scalar {
                 value
             })
         }
-        Kind::Float if index % 3 == 0 => Scalar::Float(odd),
+        Kind::Float if index.is_multiple_of(3) => Scalar::Float(odd),
         Kind::Float => Scalar::Float((index % 97) as f64 * 0.21 - 9.0),
         Kind::Complex => {
             let re = (index % 89) as f64 * 0.07 - 3.0;

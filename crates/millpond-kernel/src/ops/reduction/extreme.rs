@@ -55,7 +55,7 @@ macro_rules! ordered {
 
 macro_rules! ordered_integers {
     ($($t:ty),*) => { ordered! { $(
-        $t: <$t>::MIN, <$t>::MAX, |a, b| a < b, |_| false, |x| [x as u64, 0], |w| w[0] as $t;
+        $t: <$t>::MIN, <$t>::MAX, |a, b| a < b, |_| false, |x| [i128::from(x) as u64, 0], |w| w[0] as $t;
     )* } };
 }
 
@@ -278,8 +278,8 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
         let nan = best.is_nan();
         for (at, &value) in values.iter().enumerate() {
             let value = T::load(value);
-            let same = !value.is_nan() & !E::before(best, value) & !E::before(value, best);
-            if same | (nan & value.is_nan()) {
+            let same = !nan & !E::before(best, value) & !E::before(value, best);
+            if (same & !value.is_nan()) | (nan & value.is_nan()) {
                 return Place {
                     value,
                     index: index + at as u64,

@@ -50,7 +50,7 @@ macro_rules! truth {
             }
 
             fn pack(self, state: $state) -> Words {
-                [state as u64, 0, 0, 0]
+                [i64::from(state).cast_unsigned(), 0, 0, 0]
             }
 
             fn unpack(self, words: Words) -> $state {
