@@ -38,8 +38,6 @@ pub(crate) struct Place {
     pub(crate) label: String,
     /// Its cores.
     pub(crate) cores: Vec<usize>,
-    /// Whether its threads must be kept on these cores.
-    pub(crate) pinned: bool,
 }
 
 /// A device over some cores of the machine.
@@ -58,7 +56,6 @@ impl CpuDevice {
             index,
             label,
             cores,
-            pinned,
         } = place;
         let Common {
             config, topology, ..
@@ -85,13 +82,10 @@ impl CpuDevice {
             float16: true,
             caches,
         };
-        let pinned = pinned.then(|| {
-            let mut set = CpuSet::new();
-            for &core in &cores {
-                set.set(core);
-            }
-            set
-        });
+        let mut pinned = CpuSet::new();
+        for &core in &cores {
+            pinned.set(core);
+        }
         let executor = Executor::new(Crewing {
             label: label.clone(),
             threads,
@@ -181,7 +175,6 @@ impl Device for CpuDevice {
                 index: self.info.index,
                 label: format!("{}.{number}", self.label),
                 cores: cores.to_vec(),
-                pinned: true,
             };
             parts.push(Arc::new(Self::new(&self.common, place)));
         }

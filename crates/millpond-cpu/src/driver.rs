@@ -72,7 +72,6 @@ impl CpuDriver {
             let place = Place {
                 index,
                 label: format!("{NAME}:{index}"),
-                pinned: cores.len() < common.topology.cores.len(),
                 cores,
             };
             Arc::new(CpuDevice::new(&common, place))

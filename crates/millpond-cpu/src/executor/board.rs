@@ -59,6 +59,8 @@ pub(crate) struct Board {
     offers: AtomicUsize,
     /// Spreads on the board, likewise.
     shares: AtomicUsize,
+    /// Waiting threads that are asleep, likewise.
+    sleepers: AtomicUsize,
     /// Workers that may be awake at once.
     limit: usize,
     /// Signalled when the last pending command of a closed board has finished.
@@ -81,6 +83,7 @@ impl Board {
             state: Mutex::default(),
             offers: AtomicUsize::new(0),
             shares: AtomicUsize::new(0),
+            sleepers: AtomicUsize::new(0),
             limit,
             drained: Condvar::new(),
         }
@@ -96,11 +99,21 @@ impl Board {
         self.shares.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether a thread that waits for a queue is asleep.
+    ///
+    /// A caller that has just changed a queue under its lock may rely on it: a thread that goes to
+    /// sleep is counted first and then looks at its queue a last time, under the same lock.
+    pub(crate) fn has_helpers(&self) -> bool {
+        self.sleepers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Brings the numbers to look at up to date.
     fn publish(&self, state: &MutexGuard<'_, State>) {
         let shares = state.spreads.len();
         self.shares.store(shares, Ordering::Relaxed);
         self.offers
             .store(shares + state.lines.len(), Ordering::Relaxed);
+        self.sleepers.store(state.helpers.len(), Ordering::Relaxed);
     }
 
     /// Offers a queue that has a command which may start.
@@ -197,14 +210,26 @@ impl Board {
             return false;
         }
         state.helpers.push((queue, thread.clone()));
+        self.publish(&state);
         true
     }
 
     /// A waiting thread is awake again.
     pub(crate) fn remove_helper(&self, thread: ThreadId) {
-        lock(&self.state)
-            .helpers
-            .retain(|(_, helper)| helper.id() != thread);
+        let mut state = lock(&self.state);
+        state.helpers.retain(|(_, helper)| helper.id() != thread);
+        self.publish(&state);
+    }
+
+    /// Calls a thread that sleeps while it waits for a queue, unless a worker looks anyway.
+    pub(crate) fn call_helper(&self, queue: QueueId) -> Call {
+        let mut state = lock(&self.state);
+        if state.spinning > 0 {
+            return Call::Nobody;
+        }
+        let call = state.call_helper(|&(wanted, _)| wanted == queue);
+        self.publish(&state);
+        call
     }
 
     /// A worker is about to sleep inside a host task: somebody else has to look at the board.
@@ -258,6 +283,10 @@ impl State {
             self.workers += 1;
             return Call::Spawn;
         }
+        self.call_helper(wanted)
+    }
+
+    fn call_helper(&mut self, wanted: impl Fn(&(QueueId, Thread)) -> bool) -> Call {
         match self.helpers.iter().position(wanted) {
             Some(index) => Call::Wake(self.helpers.swap_remove(index).1),
             None => Call::Nobody,

@@ -1,11 +1,12 @@
-//! What went wrong in foreign code, before it is tied to a command.
+//! Foreign code that goes wrong: its panics are caught here, before they could end a thread.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use millpond_hal::{Command, Failure, FailureKind};
 
-/// The kind and the reason of a failure.
+/// What went wrong, not yet tied to a command.
 #[derive(Debug)]
 pub(crate) struct Fault {
     kind: FailureKind,
@@ -14,19 +15,44 @@ pub(crate) struct Fault {
 
 impl Fault {
     /// The failure of `command` by this fault.
-    pub(crate) fn of(self, command: &Command, origin: Option<Arc<str>>) -> Failure {
-        command.fail(self.kind, self.reason, origin)
+    pub(crate) fn of(self, command: Command, origin: Option<Arc<str>>) -> Failure {
+        let Self { kind, reason } = self;
+        // A kernel describes itself, so even this may panic.
+        let name = guard(|| Ok::<_, String>(command.to_string()));
+        discard(command);
+        let name = name.unwrap_or_else(|_| "command without a description".to_owned());
+        Failure::with_origin(kind, name, reason, origin)
     }
 }
 
-impl From<(FailureKind, String)> for Fault {
-    fn from((kind, reason): (FailureKind, String)) -> Self {
-        Self { kind, reason }
+/// Runs foreign code. Its error or its panic is a fault.
+pub(crate) fn guard<T, E: Into<String>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, Fault> {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(reason)) => Err(Fault {
+            kind: FailureKind::Command,
+            reason: reason.into(),
+        }),
+        Err(payload) => {
+            let reason = message(payload.as_ref());
+            discard(payload);
+            Err(Fault {
+                kind: FailureKind::Panic,
+                reason,
+            })
+        }
     }
 }
 
-/// The message of a panic.
-pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
+/// Drops what foreign code made. A panic in that has nowhere to go.
+pub(crate) fn discard<T>(value: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        // Whoever panics twice in a row leaks.
+        std::mem::forget(payload);
+    }
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
     if let Some(text) = payload.downcast_ref::<&str>() {
         (*text).to_owned()
     } else if let Some(text) = payload.downcast_ref::<String>() {

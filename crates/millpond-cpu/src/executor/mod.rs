@@ -14,11 +14,12 @@ mod worker;
 
 use std::thread::JoinHandle;
 
+use millpond_hal::QueueId;
 use rustix::thread::CpuSet;
 
 pub(crate) use board::Board;
 use board::Call;
-pub(crate) use fault::{Fault, message};
+pub(crate) use fault::{discard, guard};
 pub(crate) use spread::{Launch, Spread};
 pub(crate) use worker::{SPIN, current, spin_until};
 
@@ -34,8 +35,9 @@ pub(crate) struct Crewing {
     pub(crate) threads: usize,
     /// Cores that the device may keep busy.
     pub(crate) cores: usize,
-    /// The cores that workers are restricted to, where that isn't the whole process's set.
-    pub(crate) pinned: Option<CpuSet>,
+    /// The cores that workers run on. A thread would else inherit those of whichever thread
+    /// happened to start it.
+    pub(crate) pinned: CpuSet,
     /// Bytes of the last-level cache.
     pub(crate) last_cache: usize,
 }
@@ -104,6 +106,12 @@ impl Crew {
         self.answer(call);
     }
 
+    /// Wakes a thread that waits for a queue which is on offer, if there is one.
+    pub(crate) fn remind(self: &Arc<Self>, queue: QueueId) {
+        let call = self.board.call_helper(queue);
+        self.answer(call);
+    }
+
     /// Does what the board asks for, with no lock held.
     pub(crate) fn answer(self: &Arc<Self>, call: Call) {
         match call {
@@ -121,10 +129,8 @@ impl Crew {
         let crew = Arc::clone(self);
         let builder = std::thread::Builder::new().name(format!("millpond {}", self.label()));
         let spawned = builder.spawn(move || {
-            if let Some(cores) = &crew.crewing.pinned {
-                // A thread on the wrong core is slower, not wrong.
-                let _ = rustix::thread::sched_setaffinity(None, cores);
-            }
+            // A thread on the wrong core is slower, not wrong.
+            let _ = rustix::thread::sched_setaffinity(None, &crew.crewing.pinned);
             worker::work(&crew);
         });
         match spawned {

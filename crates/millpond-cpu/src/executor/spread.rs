@@ -6,12 +6,11 @@
 
 use std::cell::UnsafeCell;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use millpond_hal::{Address, Command, Failure, FailureKind, HostKernel, KernelError, QueueId};
+use millpond_hal::{Address, Command, Failure, HostKernel, QueueId};
 use smallvec::SmallVec;
 
-use super::fault::{self, Fault};
+use super::fault::{Fault, discard, guard};
 use crate::queue::{Begun, CpuQueue, Role};
 use crate::sync::{Apart, Arc, AtomicUsize, Mutex, Ordering, lock};
 
@@ -25,14 +24,31 @@ pub(crate) struct Launch {
     pub(crate) bases: SmallVec<[Address; 4]>,
 }
 
+/// How much work a kernel is.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) extent: usize,
+    grain: usize,
+}
+
 impl Launch {
+    /// Asks the kernel how much work it is.
+    pub(crate) fn size(&self) -> Result<Size, Fault> {
+        guard(|| {
+            Ok::<_, String>(Size {
+                extent: self.kernel.extent(),
+                grain: self.kernel.grain().max(1),
+            })
+        })
+    }
+
     /// Runs the pieces of a range.
     ///
     /// # Safety
     /// Those of [`HostKernel::run`].
     pub(crate) unsafe fn run(&self, range: Range<usize>) -> Result<(), Fault> {
         // SAFETY: the caller's promise is that of the kernel.
-        guard(|| unsafe { self.kernel.run(&self.bases, range) })
+        guard(|| unsafe { self.kernel.run(&self.bases, range) }.map_err(|error| error.0))
     }
 
     /// Combines partial results.
@@ -41,24 +57,24 @@ impl Launch {
     /// Those of [`HostKernel::finish`].
     pub(crate) unsafe fn finish(&self) -> Result<(), Fault> {
         // SAFETY: the caller's promise is that of the kernel.
-        guard(|| unsafe { self.kernel.finish(&self.bases) })
+        guard(|| unsafe { self.kernel.finish(&self.bases) }.map_err(|error| error.0))
     }
 
-    /// The failure of this launch.
-    pub(crate) fn fail(self, fault: Fault, origin: Option<Arc<str>>) -> Failure {
-        let command = Command::Launch {
-            kernel: self.kernel,
-            bases: self.bases,
-        };
-        fault.of(&command, origin)
-    }
-}
-
-fn guard(body: impl FnOnce() -> Result<(), KernelError>) -> Result<(), Fault> {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(KernelError(reason))) => Err((FailureKind::Command, reason).into()),
-        Err(payload) => Err((FailureKind::Panic, fault::message(payload.as_ref())).into()),
+    /// Lets go of the kernel, and answers the failure of the launch if it has one.
+    pub(crate) fn end(
+        self,
+        outcome: Result<(), Fault>,
+        origin: Option<Arc<str>>,
+    ) -> Option<Failure> {
+        let Self { kernel, bases } = self;
+        let command = Command::Launch { kernel, bases };
+        match outcome {
+            Ok(()) => {
+                discard(command);
+                None
+            }
+            Err(fault) => Some(fault.of(command, origin)),
+        }
     }
 }
 
@@ -98,11 +114,11 @@ impl Spread {
         queue: &Arc<CpuQueue>,
         sequence: u64,
         launch: Launch,
+        size: Size,
         origin: Option<Arc<str>>,
         threads: usize,
     ) -> Result<Arc<Self>, (Launch, Option<Arc<str>>)> {
-        let extent = launch.kernel.extent();
-        let grain = launch.kernel.grain().max(1);
+        let Size { extent, grain } = size;
         if threads < 2 || extent <= grain {
             return Err((launch, origin));
         }
@@ -191,13 +207,7 @@ impl Spread {
             // SAFETY: as in `run_chunk`; every call of `run` has returned.
             None => unsafe { launch.finish() },
         };
-        let failure = match outcome {
-            Ok(()) => {
-                drop(launch);
-                None
-            }
-            Err(fault) => Some(launch.fail(fault, origin)),
-        };
+        let failure = launch.end(outcome, origin);
         let begun = queue.conclude(self.sequence, failure.as_ref(), role);
         begun.map(|begun| (queue, begun))
     }

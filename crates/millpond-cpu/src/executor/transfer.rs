@@ -1,7 +1,8 @@
 //! Copies and fills, as kernels that threads can share.
 //!
-//! What is larger than the last-level cache is written past the caches: it would not stay there,
-//! and reading every line before it is overwritten is a third of the traffic of a copy.
+//! What is larger than the last-level cache, source and destination together, is written past the
+//! caches: it would not stay there, and reading every line before it is overwritten is a third of
+//! the traffic of a copy.
 
 use std::fmt;
 use std::ops::Range;
@@ -229,5 +230,66 @@ mod stream {
     pub(super) unsafe fn fill(dst: *mut u8, block: [u8; 16], len: usize) {
         // SAFETY: the caller's promise.
         unsafe { super::fill(dst, block, len) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOTAL: usize = 3 * PIECE;
+    const MARGIN: usize = 200;
+
+    /// Runs a kernel piece by piece, the last first.
+    fn run(kernel: &impl HostKernel, bases: &[Address]) {
+        for piece in (0..kernel.extent()).rev() {
+            // SAFETY: the tests' operands are as long as their kernels say.
+            unsafe { kernel.run(bases, piece..piece + 1) }.expect("transfers don't fail");
+        }
+    }
+
+    #[test]
+    fn copies_are_exact_at_every_offset() {
+        let src: Vec<u8> = (0..TOTAL).map(|index| (index % 251) as u8).collect();
+        for streaming in [false, true] {
+            for offset in 0..17 {
+                for bytes in [0, 1, 15, 63, 64, 65, 200, PIECE + 33, 2 * PIECE + 1] {
+                    let mut dst = vec![255; TOTAL + MARGIN];
+                    let bases = [
+                        Address::of(&raw const src[3]),
+                        Address::of(&raw mut dst[offset]),
+                    ];
+                    run(&Copy { bytes, streaming }, &bases);
+                    assert_eq!(dst[offset..offset + bytes], src[3..3 + bytes]);
+                    assert!(dst[..offset].iter().all(|&byte| byte == 255));
+                    assert!(dst[offset + bytes..].iter().all(|&byte| byte == 255));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fills_are_exact_at_every_offset() {
+        let bytes: Vec<u8> = (1..=16).collect();
+        for streaming in [false, true] {
+            for pattern in [1, 2, 4, 8, 16].map(|len| &bytes[..len]) {
+                for offset in 0..17 {
+                    for count in [0, 1, 3, 16, 77, PIECE / pattern.len() + 5] {
+                        let bytes = count * pattern.len();
+                        let mut dst = vec![255; TOTAL + MARGIN];
+                        let kernel = Fill {
+                            bytes,
+                            pattern: Pattern::new(pattern).expect("a pattern"),
+                            streaming,
+                        };
+                        run(&kernel, &[Address::of(&raw mut dst[offset])]);
+                        let (before, rest) = dst.split_at(offset);
+                        let (filled, after) = rest.split_at(bytes);
+                        assert!(filled.chunks(pattern.len()).all(|chunk| chunk == pattern));
+                        assert!(before.iter().chain(after).all(|&byte| byte == 255));
+                    }
+                }
+            }
+        }
     }
 }

@@ -6,12 +6,12 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::Thread;
 
 use millpond_hal::Failure;
 
 use super::CpuQueue;
+use crate::executor::guard;
 use crate::sync::Arc;
 
 /// Code that wants to know that a command has finished.
@@ -72,7 +72,11 @@ fn run(callback: Callback) {
         return;
     }
     while let Some(callback) = current {
-        let _ = catch_unwind(AssertUnwindSafe(callback));
+        // The fault is dropped, as said above.
+        let _ = guard(|| {
+            callback();
+            Ok::<_, String>(())
+        });
         current = DEFERRED.with_borrow_mut(|deferred| {
             let next = deferred.as_mut().and_then(VecDeque::pop_front);
             if next.is_none() {

@@ -84,15 +84,13 @@ impl CpuQueue {
         } else {
             needs.len() as u32 + 1
         };
-        let (sequence, list) = {
+        let (sequence, offer) = {
             let mut line = lock(&self.line);
             let sequence = line.push(command, origin, blockers, now);
             self.submitted.store(sequence, Ordering::Release);
-            (sequence, self.must_list(&line))
+            (sequence, self.offer(&line))
         };
-        if list {
-            self.crew().list(self);
-        }
+        self.publish(&offer);
         if blockers > 0 {
             self.settle(sequence, needs);
         }

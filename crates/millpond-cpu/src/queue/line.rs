@@ -6,6 +6,7 @@
 //! its owner holds it in a mutex and acts on what it answers.
 
 use std::collections::{HashMap, VecDeque};
+use std::thread::ThreadId;
 use std::time::Duration;
 
 use millpond_hal::{Command, Failure, Times};
@@ -305,14 +306,18 @@ impl Line {
         Ok(())
     }
 
-    /// Takes a waiting thread off a command again.
-    pub(crate) fn detach(&mut self, sequence: u64, thread: std::thread::ThreadId) {
+    /// Takes a waiting thread off a command again: once, as it may wait for it more than once.
+    pub(crate) fn detach(&mut self, sequence: u64, thread: ThreadId) {
         let is_it =
             |dependent: &Dependent| matches!(dependent, Dependent::Thread(it) if it.id() == thread);
-        self.early
-            .retain(|(wanted, dependent)| *wanted != sequence || !is_it(dependent));
-        if let Some(slot) = self.slot(sequence) {
-            slot.dependents.retain(|dependent| !is_it(dependent));
+        let early =
+            |(wanted, dependent): &(u64, Dependent)| *wanted == sequence && is_it(dependent);
+        if let Some(index) = self.early.iter().position(early) {
+            self.early.swap_remove(index);
+        } else if let Some(slot) = self.slot(sequence)
+            && let Some(index) = slot.dependents.iter().rposition(is_it)
+        {
+            slot.dependents.remove(index);
         }
     }
 

@@ -13,6 +13,8 @@ mod recorder;
 mod registry;
 mod role;
 mod run;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 use millpond_hal::{Failure, FailureKind, Progress, QueueId, QueueOptions};
@@ -30,6 +32,17 @@ use recorder::now;
 
 /// Commands that a worker runs of one queue before it looks after others.
 const TURN: usize = 64;
+
+/// What others must be told about a queue that may have something to run.
+enum Offer {
+    /// Nothing to run, or known already.
+    Nothing,
+    /// The queue is to be listed; it counts as listed already.
+    List,
+    /// It is listed since some time and no worker took it, so one that sleeps while it waits for
+    /// the queue may have to.
+    Remind,
+}
 
 /// A queue. It lives while somebody holds a handle or a command isn't finished.
 pub(crate) struct CpuQueue {
@@ -87,29 +100,49 @@ impl CpuQueue {
         lock(&self.line).is_active()
     }
 
-    /// Takes the next command that the role permits, and says whether the queue must be listed
-    /// for those it leaves.
+    /// Takes the next command that the role permits, and says what others must be told about
+    /// those it leaves.
     fn begin_locked(
         &self,
         line: &mut MutexGuard<'_, Line>,
         role: &Role<'_>,
-    ) -> (Option<Begun>, bool) {
+    ) -> (Option<Begun>, Offer) {
         let begun = line.begin(
             |line, sequence, command| role.permits(self, line, sequence, command),
             now,
         );
-        (begun, self.must_list(line))
+        (begun, self.offer(line))
     }
 
-    fn must_list(&self, line: &Line) -> bool {
-        line.is_runnable() && !self.listed.swap(true, Ordering::AcqRel)
+    /// What others must be told, after a change under the lock.
+    fn offer(&self, line: &Line) -> Offer {
+        if !line.is_runnable() {
+            Offer::Nothing
+        } else if !self.listed.swap(true, Ordering::AcqRel) {
+            Offer::List
+        } else if self.crew().board.has_helpers() {
+            Offer::Remind
+        } else {
+            Offer::Nothing
+        }
+    }
+
+    /// Tells them, with no lock held.
+    fn publish(self: &Arc<Self>, offer: &Offer) {
+        match offer {
+            Offer::Nothing => {}
+            Offer::List => self.crew().list(self),
+            Offer::Remind => self.crew().remind(self.id),
+        }
     }
 
     /// Takes the next command that the role permits, if there is one.
     fn begin(self: &Arc<Self>, role: &Role<'_>) -> Option<Begun> {
-        let (begun, list) = self.begin_locked(&mut lock(&self.line), role);
-        if list {
-            self.crew().list(self);
+        let (begun, offer) = self.begin_locked(&mut lock(&self.line), role);
+        // Nothing new is on offer, so nobody has to be reminded: least of all this thread, which
+        // may be about to sleep because its role permits it nothing.
+        if matches!(offer, Offer::List) {
+            self.publish(&offer);
         }
         begun
     }
@@ -137,12 +170,10 @@ impl CpuQueue {
         }
         let dependents = line.finish(sequence, failure.cloned(), now);
         self.progress.advance(line.completed());
-        let (begun, list) = self.begin_locked(&mut line, role);
+        let (begun, offer) = self.begin_locked(&mut line, role);
         drop(line);
         notify(dependents, failure);
-        if list {
-            self.crew().list(self);
-        }
+        self.publish(&offer);
         self.crew().leave();
         begun
     }
@@ -157,25 +188,21 @@ impl CpuQueue {
 
     /// Points that a command comes after were reached.
     pub(crate) fn unblock(self: &Arc<Self>, sequence: u64, count: u32, failure: Option<&Failure>) {
-        let list = {
+        let offer = {
             let mut line = lock(&self.line);
             line.unblock(sequence, count, failure);
-            self.must_list(&line)
+            self.offer(&line)
         };
-        if list {
-            self.crew().list(self);
-        }
+        self.publish(&offer);
     }
 
     /// Lets commands that stand still fail, so that the queue can be drained.
     pub(crate) fn give_up(self: &Arc<Self>, failure: &Failure) {
-        let (gates, list) = {
+        let (gates, offer) = {
             let mut line = lock(&self.line);
-            (line.give_up(failure), self.must_list(&line))
+            (line.give_up(failure), self.offer(&line))
         };
-        if list {
-            self.crew().list(self);
-        }
+        self.publish(&offer);
         for sequence in gates {
             self.pass_gate(sequence, Err(failure.clone()));
         }

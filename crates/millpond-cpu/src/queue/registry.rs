@@ -39,7 +39,7 @@ impl Registry {
 
     /// How many queues are alive.
     #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 }

@@ -1,11 +1,9 @@
 //! How a command is carried out by the thread that has begun it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use millpond_hal::{Address, Command, Failure, FailureKind, HostTask};
 
 use super::{Begun, CpuQueue, Role, TURN};
-use crate::executor::{Fault, Launch, Spread, message, transfer};
+use crate::executor::{Launch, Spread, discard, guard, transfer};
 use crate::sync::{Arc, Ordering};
 
 impl CpuQueue {
@@ -42,7 +40,7 @@ impl CpuQueue {
             origin,
         } = begun;
         if failure.is_some() {
-            drop(command);
+            discard(command);
             return self.conclude(sequence, failure.as_ref(), role);
         }
         let failure = match command {
@@ -53,7 +51,7 @@ impl CpuQueue {
             Command::Copy { src, dst, bytes } => {
                 let kernel = transfer::Copy {
                     bytes,
-                    streaming: bytes > self.crew().last_cache(),
+                    streaming: bytes > self.crew().last_cache() / 2,
                 };
                 return self.transfer(sequence, kernel, &[src, dst], bytes, origin, role);
             }
@@ -125,28 +123,28 @@ impl CpuQueue {
         role: &Role<'_>,
     ) -> Option<Begun> {
         let crew = self.crew();
-        match Spread::new(self, sequence, launch, origin, crew.width()) {
+        let size = match launch.size() {
+            Ok(size) => size,
+            Err(fault) => {
+                let failure = launch.end(Err(fault), origin);
+                return self.conclude(sequence, failure.as_ref(), role);
+            }
+        };
+        match Spread::new(self, sequence, launch, size, origin, crew.width()) {
             Ok(spread) => {
                 crew.answer(crew.board.add_share(&spread));
                 spread.participate(role).map(|(_, begun)| begun)
             }
             Err((launch, origin)) => {
-                let extent = launch.kernel.extent();
-                let outcome = if extent == 0 {
+                let outcome = if size.extent == 0 {
                     Ok(())
                 } else {
                     // SAFETY: the submitter promised the kernel's rules; this is the only call.
-                    unsafe { launch.run(0..extent) }
+                    unsafe { launch.run(0..size.extent) }
                 };
                 // SAFETY: as above; the call of `run` has returned.
                 let outcome = outcome.and_then(|()| unsafe { launch.finish() });
-                let failure = match outcome {
-                    Ok(()) => {
-                        drop(launch);
-                        None
-                    }
-                    Err(fault) => Some(launch.fail(fault, origin)),
-                };
+                let failure = launch.end(outcome, origin);
                 self.conclude(sequence, failure.as_ref(), role)
             }
         }
@@ -154,17 +152,13 @@ impl CpuQueue {
 }
 
 fn run_task(name: Arc<str>, task: HostTask, origin: Option<Arc<str>>) -> Option<Failure> {
-    let fault = match catch_unwind(AssertUnwindSafe(task)) {
-        Ok(Ok(())) => return None,
-        Ok(Err(reason)) => Fault::from((FailureKind::Command, reason)),
-        Err(payload) => Fault::from((FailureKind::Panic, message(payload.as_ref()))),
-    };
+    let fault = guard(task).err()?;
     // Stands for the command, whose closure is used up, in the message.
     let command = Command::Task {
         name,
         task: Box::new(|| Ok(())),
     };
-    Some(fault.of(&command, origin))
+    Some(fault.of(command, origin))
 }
 
 /// A queue that stands at a gate. If every handle of the gate is dropped, nobody can open it any

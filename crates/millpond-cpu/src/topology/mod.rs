@@ -19,7 +19,7 @@ pub(crate) struct Topology {
     pub(crate) name: String,
     /// The processor's maker.
     pub(crate) vendor: String,
-    /// The numbers of the cores that the process may run on, in order.
+    /// The numbers of the cores that the calling thread may run on, in order.
     pub(crate) cores: Vec<usize>,
     /// Cores' worth of time that the control group grants, where it limits it.
     pub(crate) quota: Option<usize>,
