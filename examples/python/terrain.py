@@ -177,7 +177,11 @@ def main() -> None:
     print(f"  steeper than {math.degrees(STEEP):.0f}°: {float(terrain.steep_share):.1%} of the ground")
     check(terrain, elevation)
     if arguments.namespace == "millpond":
-        print(f"memory: {millpond.memory.stats()}")
+        for kind, held in millpond.memory.stats().items():
+            print(
+                f"memory, {kind}: {held.reserved / 1e6:.1f} MB reserved, of it {held.used / 1e6:.1f} used, "
+                f"{held.pending / 1e6:.1f} pending, {held.cached / 1e6:.1f} cached; at most {held.used_high / 1e6:.1f} used"
+            )
     draw(terrain, elevation, arguments.output / "terrain.png")
 
 
