@@ -178,10 +178,9 @@ def main() -> None:
     check(terrain, elevation)
     if arguments.namespace == "millpond":
         for kind, held in millpond.memory.stats().items():
-            print(
-                f"memory, {kind}: {held.reserved / 1e6:.1f} MB reserved, of it {held.used / 1e6:.1f} used, "
-                f"{held.pending / 1e6:.1f} pending, {held.cached / 1e6:.1f} cached; at most {held.used_high / 1e6:.1f} used"
-            )
+            names = ("reserved", "used", "pending", "cached", "used_high")
+            figures = (f"{name} {getattr(held, name) / 1e6:.1f}" for name in names)
+            print(f"memory in MB, {kind}: {', '.join(figures)}")
     draw(terrain, elevation, arguments.output / "terrain.png")
 
 

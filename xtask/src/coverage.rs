@@ -13,6 +13,7 @@ use crate::options::Options;
 use crate::project;
 use crate::python_env;
 use crate::run::{Program, step};
+use crate::test::RUST_CRATES;
 use crate::wheel;
 
 /// Below this share of lines, in percent, the command fails.
@@ -29,15 +30,9 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
         llvm_cov(&environment).args(["clean", "--workspace"]).run()
     })?;
     step("Rust tests with counters", || {
-        let tests = [
-            "test",
-            "--workspace",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--no-fail-fast",
-        ];
-        Program::cargo().args(tests).envs(&environment).run()
+        let run = ["test", "--no-fail-fast", "--lib", "--bins", "--tests"];
+        let tests = Program::cargo().args(run).args(RUST_CRATES);
+        tests.envs(&environment).run()
     })?;
     python_tests(&environment)?;
     let rust = rust_percent(&environment)?;

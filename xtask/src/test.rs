@@ -13,6 +13,10 @@ use crate::wheel::{self, Reach};
 /// The exit code of pytest for "no test was selected".
 const PYTEST_NOTHING_SELECTED: i32 = 5;
 
+/// The crates that Rust tests cover. The extension module is tested from Python: a test program of its own would need
+/// the interpreter as a library, which many systems lack.
+pub(crate) const RUST_CRATES: &[&str] = &["--workspace", "--exclude", "millpond-python"];
+
 /// Runs the suites.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let options = Options::parse(arguments, &["rust", "python", "simd"], &[])?;
@@ -69,35 +73,21 @@ fn machine_levels() -> Vec<&'static str> {
 fn rust(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Outcome<()> {
     let nextest = Program::cargo().args(["nextest", "--version"]).probe();
     let unit = if nextest.is_some() {
-        let profile = ["nextest", "run", "--workspace", "--no-tests=pass"];
-        Program::cargo().args(profile).args(filters)
+        let run = ["nextest", "run", "--no-tests=pass"];
+        Program::cargo().args(run).args(RUST_CRATES).args(filters)
     } else {
         println!("note: cargo-nextest is not installed; cargo test runs the suites");
-        let targets = [
-            "test",
-            "--workspace",
-            "--no-fail-fast",
-            "--lib",
-            "--bins",
-            "--tests",
-        ];
-        Program::cargo().args(targets).arg("--").args(filters)
+        let run = ["test", "--no-fail-fast", "--lib", "--bins", "--tests"];
+        let program = Program::cargo().args(run).args(RUST_CRATES);
+        program.arg("--").args(filters)
     };
-    suite(
-        &titled("Rust tests", level),
-        at_level(unit, level),
-        &[0],
-        failed,
-    )?;
+    let title = titled("Rust tests", level);
+    suite(&title, at_level(unit, level), &[0], failed)?;
     // Documentation tests compile the same text at every level; running them once is enough.
     if level.is_none() || level == machine_levels().last().copied() {
-        let doc = Program::cargo().args(["test", "--workspace", "--doc"]);
-        suite(
-            "Rust documentation tests",
-            doc.arg("--").args(filters),
-            &[0],
-            failed,
-        )?;
+        let doc = Program::cargo().args(["test", "--doc"]).args(RUST_CRATES);
+        let doc = doc.arg("--").args(filters);
+        suite("Rust documentation tests", doc, &[0], failed)?;
     }
     Ok(())
 }
