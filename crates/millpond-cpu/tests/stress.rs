@@ -90,7 +90,7 @@ fn kernels_of_many_queues_cover_each_index_once() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let line = Line::in_order(&device);
-                    let memory = Memory::holding(&device, &[0; EXTENT]);
+                    let memory = Memory::holding(&device, &vec![0; EXTENT]);
                     for index in 0..LAUNCHES {
                         let kernel = Arc::new(Increment::new(EXTENT, 50));
                         let point = line.launch(&[], &kernel, &memory.all());

@@ -7,6 +7,7 @@
 
 mod board;
 mod fault;
+mod launch;
 mod shutdown;
 mod spread;
 pub(crate) mod transfer;
@@ -20,7 +21,8 @@ use rustix::thread::CpuSet;
 pub(crate) use board::Board;
 use board::Call;
 pub(crate) use fault::{discard, guard};
-pub(crate) use spread::{Launch, Spread};
+pub(crate) use launch::Launch;
+pub(crate) use spread::Spread;
 pub(crate) use worker::{SPIN, current, spin_until};
 
 use crate::queue::CpuQueue;

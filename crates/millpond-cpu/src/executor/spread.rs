@@ -5,78 +5,17 @@
 //! chunk has failed the rest is skipped and `finish` isn't called.
 
 use std::cell::UnsafeCell;
-use std::ops::Range;
 
-use millpond_hal::{Address, Command, Failure, HostKernel, QueueId};
-use smallvec::SmallVec;
+use millpond_hal::QueueId;
 
-use super::fault::{Fault, discard, guard};
+use super::fault::Fault;
+use super::launch::{Launch, Size};
 use crate::queue::{Begun, CpuQueue, Role};
 use crate::sync::{Apart, Arc, AtomicUsize, Mutex, Ordering, lock};
 
 /// Chunks for each thread that may take part: enough that one which joins late or is slow does
 /// not hold the others up, few enough that claiming costs nothing.
 const CHUNKS_PER_THREAD: usize = 8;
-
-/// A kernel with its operands.
-pub(crate) struct Launch {
-    pub(crate) kernel: Arc<dyn HostKernel>,
-    pub(crate) bases: SmallVec<[Address; 4]>,
-}
-
-/// How much work a kernel is.
-#[derive(Clone, Copy)]
-pub(crate) struct Size {
-    pub(crate) extent: usize,
-    grain: usize,
-}
-
-impl Launch {
-    /// Asks the kernel how much work it is.
-    pub(crate) fn size(&self) -> Result<Size, Fault> {
-        guard(|| {
-            Ok::<_, String>(Size {
-                extent: self.kernel.extent(),
-                grain: self.kernel.grain().max(1),
-            })
-        })
-    }
-
-    /// Runs the pieces of a range.
-    ///
-    /// # Safety
-    /// Those of [`HostKernel::run`].
-    pub(crate) unsafe fn run(&self, range: Range<usize>) -> Result<(), Fault> {
-        // SAFETY: the caller's promise is that of the kernel.
-        guard(|| unsafe { self.kernel.run(&self.bases, range) }.map_err(|error| error.0))
-    }
-
-    /// Combines partial results.
-    ///
-    /// # Safety
-    /// Those of [`HostKernel::finish`].
-    pub(crate) unsafe fn finish(&self) -> Result<(), Fault> {
-        // SAFETY: the caller's promise is that of the kernel.
-        guard(|| unsafe { self.kernel.finish(&self.bases) }.map_err(|error| error.0))
-    }
-
-    /// Lets go of the kernel, and answers the failure of the launch if it has one.
-    pub(crate) fn end(
-        self,
-        outcome: Result<(), Fault>,
-        origin: Option<Arc<str>>,
-    ) -> Option<Failure> {
-        let Self { kernel, bases } = self;
-        let command = Command::Launch { kernel, bases };
-        match outcome {
-            Ok(()) => {
-                discard(command);
-                None
-            }
-            Err(fault) => Some(fault.of(command, origin)),
-        }
-    }
-}
 
 /// What the concluding thread takes out.
 struct Content {
