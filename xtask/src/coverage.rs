@@ -199,4 +199,20 @@ mod tests {
         );
         assert!(percent("{}", "/totals/percent_covered").is_err());
     }
+
+    #[test]
+    fn files_are_summed_by_crate() {
+        let file = |path: &str, covered: u64| {
+            let filename = project::path(path).to_string_lossy().into_owned();
+            serde_json::json!({ "filename": filename, "summary": { "lines": { "covered": covered, "count": 10 } } })
+        };
+        let files = [
+            file("crates/a/src/x.rs", 4),
+            file("crates/a/src/y.rs", 6),
+            file("crates/b/src/z.rs", 1),
+        ];
+        let report = serde_json::json!({ "data": [{ "files": files }] }).to_string();
+        let expected = [("a".to_owned(), (10, 20)), ("b".to_owned(), (1, 10))];
+        assert_eq!(per_crate(&report), BTreeMap::from(expected));
+    }
 }

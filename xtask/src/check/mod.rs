@@ -5,6 +5,7 @@
 
 mod headers;
 mod layers;
+mod links;
 mod names;
 mod rust_text;
 mod sizes;
@@ -45,6 +46,10 @@ const CHECKS: &[Check] = &[
     Check {
         name: "layers",
         run: layers::check,
+    },
+    Check {
+        name: "links",
+        run: links::check,
     },
     Check {
         name: "sizes",
