@@ -1,1 +1,76 @@
-"""Data-parallel runtime and array library for CPUs and GPUs."""
+"""Arrays on CPUs and GPUs, asynchronous, with memory from stream-ordered pools.
+
+A `Device` has a default `Queue`; commands on a queue run in order, and an `Event` is a place in its
+history that one can wait for. `millpond.memory` has memory objects and pools, `millpond.tensor` the
+functions of the Array API standard.
+
+Calls return before the work is done. What observes a result waits for exactly that; work that fails
+raises at the next wait.
+"""
+
+import atexit as _atexit
+import importlib as _importlib
+from typing import Any as _Any
+
+from millpond import _service, exceptions
+from millpond._millpond import (
+    Cache,
+    Device,
+    Event,
+    Gate,
+    Queue,
+    Times,
+    __version__,
+    default_device,
+    device,
+    devices,
+    live,
+    wait,
+)
+from millpond._timer import Timer
+from millpond._versions import show_versions
+from millpond.exceptions import (
+    CommandError,
+    DeviceError,
+    Error,
+    ForkedError,
+    OutOfMemoryError,
+    QueueClosedError,
+    ShutDownError,
+    UnknownDeviceError,
+)
+
+__all__ = [
+    "Cache",
+    "CommandError",
+    "Device",
+    "DeviceError",
+    "Error",
+    "Event",
+    "ForkedError",
+    "Gate",
+    "OutOfMemoryError",
+    "Queue",
+    "QueueClosedError",
+    "ShutDownError",
+    "Timer",
+    "Times",
+    "UnknownDeviceError",
+    "__version__",
+    "default_device",
+    "device",
+    "devices",
+    "exceptions",
+    "live",
+    "show_versions",
+    "wait",
+]
+
+_atexit.register(_service.shut_down)
+
+
+def __getattr__(name: str) -> _Any:
+    """Import submodules when they are first asked for."""
+    if name in ("memory", "tensor"):
+        return _importlib.import_module(f"millpond.{name}")
+    raise AttributeError(f"module 'millpond' has no attribute {name!r}")

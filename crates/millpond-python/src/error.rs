@@ -1,0 +1,136 @@
+//! Errors as exceptions: the one place that decides which exception an error becomes.
+//!
+//! The classes are Python's (`millpond/exceptions.py`), so that they can have several bases and
+//! attributes; they are looked up when the first error is raised.
+
+use millpond::runtime::Error;
+use pyo3::exceptions::{
+    PyBufferError, PyIndexError, PyMemoryError, PyNotImplementedError, PyOverflowError,
+    PyTimeoutError, PyTypeError, PyValueError,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Turns an error of millpond into an exception.
+pub(crate) trait Raise<T> {
+    /// The value, or the exception.
+    fn raise(self) -> PyResult<T>;
+}
+
+impl<T, E: IntoException> Raise<T> for Result<T, E> {
+    #[inline]
+    fn raise(self) -> PyResult<T> {
+        self.map_err(IntoException::into_exception)
+    }
+}
+
+/// An error that has an exception.
+pub(crate) trait IntoException {
+    /// The exception.
+    fn into_exception(self) -> PyErr;
+}
+
+impl IntoException for Error {
+    #[cold]
+    fn into_exception(self) -> PyErr {
+        runtime_error(&self)
+    }
+}
+
+impl IntoException for millpond::tensor::Error {
+    #[cold]
+    fn into_exception(self) -> PyErr {
+        tensor_error(self)
+    }
+}
+
+impl IntoException for PyErr {
+    fn into_exception(self) -> PyErr {
+        self
+    }
+}
+
+/// The exception for an error of the runtime.
+pub(crate) fn runtime_error(error: &Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Failed(failure) => own("CommandError", message, |attributes| {
+            attributes.set_item("operation", failure.command())?;
+            attributes.set_item("reason", failure.reason())?;
+            attributes.set_item("origin", failure.origin())
+        }),
+        Error::OutOfMemory {
+            device,
+            kind,
+            requested,
+            used,
+            pending,
+            cached,
+            ..
+        } => own("OutOfMemoryError", message, |attributes| {
+            attributes.set_item("device", device)?;
+            attributes.set_item("kind", kind.name())?;
+            attributes.set_item("requested", requested)?;
+            attributes.set_item("used", used)?;
+            attributes.set_item("pending", pending)?;
+            attributes.set_item("cached", cached)
+        }),
+        Error::Device(_) => own("DeviceError", message, |_| Ok(())),
+        Error::Closed { .. } => own("QueueClosedError", message, |_| Ok(())),
+        Error::ShutDown { .. } => own("ShutDownError", message, |_| Ok(())),
+        Error::Forked { .. } => own("ForkedError", message, |_| Ok(())),
+        Error::UnknownDevice { .. } => own("UnknownDeviceError", message, |_| Ok(())),
+        Error::HostAccess { .. } => PyBufferError::new_err(message),
+        Error::TimedOut { .. } => PyTimeoutError::new_err(message),
+        Error::Bounds { .. } => PyIndexError::new_err(message),
+        Error::OperandCount { .. } => PyTypeError::new_err(message),
+        Error::DeviceMismatch { .. } | Error::Overlap { .. } | Error::Invalid { .. } => {
+            PyValueError::new_err(message)
+        }
+        _ => own("Error", message, |_| Ok(())),
+    }
+}
+
+/// The exception for an error of the array library.
+pub(crate) fn tensor_error(error: millpond::tensor::Error) -> PyErr {
+    use millpond::tensor::{Error as TensorError, ErrorClass};
+    let message = error.to_string();
+    match error {
+        TensorError::Runtime(error) => runtime_error(&error),
+        error => match error.class() {
+            ErrorClass::Type => PyTypeError::new_err(message),
+            ErrorClass::Value => PyValueError::new_err(message),
+            ErrorClass::Index => PyIndexError::new_err(message),
+            ErrorClass::Overflow => PyOverflowError::new_err(message),
+            ErrorClass::Memory => PyMemoryError::new_err(message),
+            ErrorClass::Buffer => PyBufferError::new_err(message),
+            ErrorClass::NotImplemented => PyNotImplementedError::new_err(message),
+            _ => own("Error", message, |_| Ok(())),
+        },
+    }
+}
+
+/// The base of millpond's exceptions, with a message.
+pub(crate) fn error(message: String) -> PyErr {
+    own("Error", message, |_| Ok(()))
+}
+
+/// An exception of millpond's own, with attributes.
+fn own(
+    name: &str,
+    message: String,
+    attributes: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>,
+) -> PyErr {
+    Python::attach(|py| {
+        let make = || {
+            let class = py.import("millpond.exceptions")?.getattr(name)?;
+            let keywords = PyDict::new(py);
+            attributes(&keywords)?;
+            class.call((message,), Some(&keywords))
+        };
+        match make() {
+            Ok(exception) => PyErr::from_value(exception),
+            Err(error) => error,
+        }
+    })
+}

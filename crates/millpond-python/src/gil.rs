@@ -1,0 +1,163 @@
+//! The interpreter lock: the only file that releases it (rule O9).
+//!
+//! Waits are made in slices, between which signals are looked at, so that Ctrl-C interrupts them.
+//! Each entry from Python also lets go the owners of foreign memory whose last use has completed
+//! (rule M3), which costs one load where there are none.
+
+use std::time::{Duration, Instant};
+
+use millpond::runtime::{self, Device, Event, Queue, Status, drain_releases};
+use millpond::{Allocation, Error};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::{IntoException, Raise};
+use crate::runtime::{origin, service};
+
+/// How long a wait goes on without looking at signals.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// To be called first by everything that Python calls.
+#[inline]
+pub(crate) fn enter() {
+    drain_releases();
+}
+
+/// Whether small work on this memory can't wait, so that it may keep the interpreter lock: nothing
+/// is pending on the queue, and host code doesn't share the memory.
+#[inline]
+pub(crate) fn is_quick(queue: &Queue, memory: &[&Allocation]) -> bool {
+    queue.is_idle() && !memory.iter().any(|memory| memory.is_host_shared())
+}
+
+/// Makes a call that may wait, or, if it is `quick`, one that can't.
+#[inline]
+pub(crate) fn call<T: Send>(py: Python<'_>, quick: bool, body: impl FnOnce() -> T + Send) -> T {
+    if quick { body() } else { py.detach(body) }
+}
+
+/// Makes a call that submits work.
+///
+/// # Errors
+/// The exception for the call's error.
+#[inline]
+pub(crate) fn submit<T: Send, E: IntoException + Send>(
+    py: Python<'_>,
+    quick: bool,
+    body: impl FnOnce() -> Result<T, E> + Send,
+) -> PyResult<T> {
+    enter();
+    origin::note(py);
+    call(py, quick, body).raise()
+}
+
+/// A timeout from Python: seconds, none for ever.
+///
+/// # Errors
+/// `ValueError` for a negative number or one that is none.
+pub(crate) fn timeout(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    match seconds {
+        None => Ok(None),
+        Some(seconds) if seconds == f64::INFINITY => Ok(None),
+        Some(seconds) => Duration::try_from_secs_f64(seconds).map(Some).map_err(|_| {
+            PyValueError::new_err(format!("timeout must be at least 0 seconds, not {seconds}"))
+        }),
+    }
+}
+
+/// Waits for an event; its failure is the call's.
+pub(crate) fn wait_event(py: Python<'_>, event: &Event, timeout: Option<Duration>) -> PyResult<()> {
+    if event.status() == Status::Pending {
+        service::check_wait(&event.queue())?;
+    }
+    wait(py, timeout, |until| event.wait_finished(Some(until)))?;
+    event.wait().raise()
+}
+
+/// Waits for what was submitted to a queue so far; the first failure that wasn't told is the
+/// call's.
+pub(crate) fn wait_queue(py: Python<'_>, queue: &Queue, timeout: Option<Duration>) -> PyResult<()> {
+    service::check_wait(queue)?;
+    enter();
+    let event = py.detach(|| queue.record()).raise()?;
+    wait(py, timeout, |until| event.wait_finished(Some(until)))?;
+    queue.check().raise()
+}
+
+/// Waits for all queues of some devices, and then raises the first failure.
+pub(crate) fn wait_devices(
+    py: Python<'_>,
+    devices: &[Device],
+    timeout: Option<Duration>,
+) -> PyResult<()> {
+    let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let mut answer = Ok(());
+    for queue in devices.iter().flat_map(Device::open_queues) {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let one = wait_queue(py, &queue, left);
+        if let Err(error) = &one
+            && !is_failure(py, error)
+        {
+            return one;
+        }
+        answer = answer.and(one);
+    }
+    answer
+}
+
+/// Whether it tells of failed work, rather than of a wait that ended early.
+fn is_failure(py: Python<'_>, error: &PyErr) -> bool {
+    let class = error.get_type(py);
+    class.name().is_ok_and(|name| name == "CommandError")
+}
+
+/// Waits until everything that writes the memory has finished.
+pub(crate) fn wait_written(py: Python<'_>, memory: &Allocation) -> PyResult<()> {
+    enter();
+    if memory.is_idle() {
+        return Ok(());
+    }
+    service::check_memory(memory)?;
+    wait(py, None, |until| memory.wait_written_until(until))
+}
+
+/// Waits until everything that uses the memory has finished.
+pub(crate) fn wait_idle(py: Python<'_>, memory: &Allocation) -> PyResult<()> {
+    enter();
+    if memory.is_idle() {
+        return Ok(());
+    }
+    service::check_memory(memory)?;
+    wait(py, None, |until| memory.wait_idle_until(until))
+}
+
+/// Waits in slices for something that answers [`Error::TimedOut`] while it isn't there yet.
+fn wait(
+    py: Python<'_>,
+    timeout: Option<Duration>,
+    slice: impl Fn(Instant) -> runtime::Result<()> + Sync,
+) -> PyResult<()> {
+    enter();
+    let begin = Instant::now();
+    let end = timeout.and_then(|timeout| begin.checked_add(timeout));
+    loop {
+        let until = Instant::now() + SLICE;
+        let until = end.map_or(until, |end| end.min(until));
+        match py.detach(|| slice(until)) {
+            Err(Error::TimedOut { .. }) => py.check_signals()?,
+            answer => {
+                enter();
+                return answer.raise();
+            }
+        }
+        if end.is_some_and(|end| Instant::now() >= end) {
+            let waited = begin.elapsed();
+            return Err(Error::TimedOut { waited }).raise();
+        }
+    }
+}
+
+/// Makes a call that may take a while, or wait without slices.
+pub(crate) fn release<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
+    py.detach(body)
+}

@@ -1,0 +1,372 @@
+//! Python's buffer protocol: arrays as buffers, and buffers as arrays, without copies.
+//!
+//! A buffer of an array shares its memory with host code, so the export waits for what is pending
+//! on it (rule O5), and from then on commands on it finish before the calls that submit them
+//! return. Device memory has no buffer (M4).
+
+use std::ffi::{CStr, CString, c_int, c_long, c_void};
+use std::{ptr, slice};
+
+use millpond::runtime::{Address, MemoryKind, Queue};
+use millpond::tensor::Tensor;
+use millpond::types::{DType, Kind, Layout};
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use crate::error::Raise;
+use crate::gil;
+use crate::interop::foreign::{self, Source};
+
+/// What a view points to beside the elements, freed with it.
+struct Parts {
+    format: CString,
+    shape: Vec<ffi::Py_ssize_t>,
+    strides: Vec<ffi::Py_ssize_t>,
+}
+
+/// Fills a view of an array's elements, once nothing is pending on them.
+///
+/// # Errors
+/// `BufferError` for device memory, dtypes without a format, and views that ask for what the array
+/// isn't; the failure of what computed the elements.
+///
+/// # Safety
+/// `view` may be written; `owner` keeps the array's memory alive.
+pub(crate) unsafe fn fill(
+    owner: Bound<'_, PyAny>,
+    tensor: &Tensor,
+    view: *mut ffi::Py_buffer,
+    flags: c_int,
+) -> PyResult<()> {
+    // SAFETY: the caller's promise. The protocol asks for a null owner where the call fails.
+    unsafe { (*view).obj = ptr::null_mut() };
+    if !tensor.kind().host_accessible() {
+        return Err(PyBufferError::new_err(format!(
+            "{} memory has no buffer, as the host does not access it: copy it to shared or host \
+             memory, or use asnumpy",
+            tensor.kind()
+        )));
+    }
+    share(owner.py(), tensor, false)?;
+    // SAFETY: the caller's promise; nothing is pending on the elements.
+    unsafe { fill_unsynchronised(owner, tensor, view, flags) }
+}
+
+/// Waits for what is pending on an array, and shares its memory with host code from then on.
+///
+/// # Errors
+/// `BufferError` for memory that the host can't reach, or must not if not of `any_kind`; the
+/// failure of what computed the elements.
+pub(super) fn share(py: Python<'_>, tensor: &Tensor, any_kind: bool) -> PyResult<Address> {
+    let memory = tensor.memory();
+    gil::wait_idle(py, memory)?;
+    let base = gil::release(py, || memory.share_with_host(any_kind)).raise()?;
+    Ok(base.offset(tensor.layout().offset() * tensor.item_size()))
+}
+
+/// Fills a view without waiting.
+///
+/// # Errors
+/// `BufferError` as for [`fill`].
+///
+/// # Safety
+/// As for [`fill`]; the host reaches the memory, and nothing is pending on it while the view is
+/// used.
+unsafe fn fill_unsynchronised(
+    owner: Bound<'_, PyAny>,
+    tensor: &Tensor,
+    view: *mut ffi::Py_buffer,
+    flags: c_int,
+) -> PyResult<()> {
+    let asks = |flag: c_int| flags & flag == flag;
+    let refuse = |reason: &str| Err(PyBufferError::new_err(format!("no such buffer: {reason}")));
+    let layout = tensor.layout();
+    let (row_major, column_major) = (layout.is_contiguous(), layout.is_column_major());
+    if asks(ffi::PyBUF_WRITABLE) && tensor.is_read_only() {
+        return refuse("the array is read-only");
+    }
+    if asks(ffi::PyBUF_C_CONTIGUOUS) && !row_major {
+        return refuse("the array is not row-major");
+    }
+    if asks(ffi::PyBUF_F_CONTIGUOUS) && !column_major {
+        return refuse("the array is not column-major");
+    }
+    if asks(ffi::PyBUF_ANY_CONTIGUOUS) && !row_major && !column_major {
+        return refuse("the array is not contiguous");
+    }
+    if !asks(ffi::PyBUF_STRIDES) && !row_major {
+        return refuse("the array is not row-major, and strides were not asked for");
+    }
+    let Some(format) = format_of(tensor.dtype()) else {
+        return refuse(&format!("{} has no format", tensor.dtype()));
+    };
+    let item_size = tensor.item_size() as isize;
+    let mut parts = Box::new(Parts {
+        format: format.to_owned(),
+        shape: tensor.shape().iter().map(|&size| size as isize).collect(),
+        strides: tensor
+            .strides()
+            .iter()
+            .map(|&stride| stride * item_size)
+            .collect(),
+    });
+    let with_shape = asks(ffi::PyBUF_ND);
+    let optional = |asked: bool, pointer: *mut ffi::Py_ssize_t| {
+        if asked { pointer } else { ptr::null_mut() }
+    };
+    let filled = ffi::Py_buffer {
+        buf: tensor.address().as_ptr::<c_void>(),
+        len: tensor.bytes() as isize,
+        itemsize: item_size,
+        readonly: c_int::from(tensor.is_read_only()),
+        ndim: if with_shape {
+            tensor.ndim() as c_int
+        } else {
+            1
+        },
+        format: if asks(ffi::PyBUF_FORMAT) {
+            parts.format.as_ptr().cast_mut()
+        } else {
+            ptr::null_mut()
+        },
+        shape: optional(with_shape, parts.shape.as_mut_ptr()),
+        strides: optional(asks(ffi::PyBUF_STRIDES), parts.strides.as_mut_ptr()),
+        suboffsets: ptr::null_mut(),
+        internal: ptr::null_mut(),
+        obj: ptr::null_mut(),
+    };
+    let filled = ffi::Py_buffer {
+        internal: Box::into_raw(parts).cast(),
+        obj: owner.into_ptr(),
+        ..filled
+    };
+    // SAFETY: the caller's promise. The pointers are into the boxed parts, which live until the
+    // view is released, or into the memory that the owner, counted by the view, keeps.
+    unsafe { view.write(filled) };
+    Ok(())
+}
+
+/// Frees what [`fill`] allocated.
+///
+/// # Safety
+/// The view was filled by [`fill`], and is released once.
+pub(crate) unsafe fn release(view: *mut ffi::Py_buffer) {
+    // SAFETY: the caller's promise.
+    let internal = unsafe { (*view).internal };
+    if !internal.is_null() {
+        // SAFETY: it came from a box of parts, and is taken back once.
+        drop(unsafe { Box::from_raw(internal.cast::<Parts>()) });
+    }
+}
+
+/// What a task sees of an array that it uses. The task's turn has come, so nothing that was
+/// submitted before is pending on the array, and what is submitted later waits for the task.
+#[pyclass(frozen, name = "_TaskView", module = "millpond")]
+pub(crate) struct TaskView(Tensor);
+
+impl TaskView {
+    /// A memoryview of the elements.
+    ///
+    /// # Errors
+    /// `BufferError` for device memory.
+    pub(crate) fn memoryview<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+        let view = Bound::new(py, Self(tensor.clone()))?.into_any();
+        Ok(pyo3::types::PyMemoryView::from(&view)?.into_any())
+    }
+}
+
+#[pymethods]
+impl TaskView {
+    /// # Safety
+    /// Called by Python only, with a view to fill.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let tensor = slf.get().0.clone();
+        // SAFETY: Python hands in a view that may be filled. Views are made for memory that the
+        // host reaches only, while the task has it for itself.
+        unsafe { fill_unsynchronised(slf.into_any(), &tensor, view, flags) }
+    }
+
+    /// # Safety
+    /// Called by Python only, with a view that `__getbuffer__` filled.
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: Python hands in each view once that was filled.
+        unsafe { release(view) }
+    }
+}
+
+/// An object's buffer in one piece, as bytes.
+pub(crate) struct Borrowed(PyUntypedBuffer);
+
+impl Borrowed {
+    /// Asks an object for its buffer.
+    ///
+    /// # Errors
+    /// `TypeError` if it has none; `BufferError` if it isn't in one piece, or read-only where it
+    /// is to be written.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(object)?;
+        if !buffer.is_c_contiguous() {
+            return Err(PyBufferError::new_err("the buffer is not in one piece"));
+        }
+        if writable && buffer.readonly() {
+            return Err(PyBufferError::new_err("the buffer is read-only"));
+        }
+        Ok(Self(buffer))
+    }
+
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        if self.0.len_bytes() == 0 {
+            return &[];
+        }
+        // SAFETY: the buffer is in one piece, of that many bytes, and stays while it is exported,
+        // which it is while `self` lives. A program that changes it from another thread meanwhile
+        // gets some mixture of the bytes, as it does from every reader of buffers.
+        unsafe { slice::from_raw_parts(self.0.buf_ptr().cast(), self.0.len_bytes()) }
+    }
+
+    /// The bytes, of a buffer that was asked for as writable.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        if self.0.len_bytes() == 0 || self.0.readonly() {
+            return &mut [];
+        }
+        // SAFETY: as above; it may be written, as it isn't read-only.
+        unsafe { slice::from_raw_parts_mut(self.0.buf_ptr().cast(), self.0.len_bytes()) }
+    }
+}
+
+/// The array over an object's buffer, without a copy; `None` if the object has no buffer, or one
+/// whose elements are of no dtype of ours or not aligned.
+///
+/// # Errors
+/// A closed queue; `BufferError` if the queue's device doesn't reach memory of the host.
+pub(crate) fn import(object: &Bound<'_, PyAny>, queue: &Queue) -> PyResult<Option<Tensor>> {
+    gil::enter();
+    let Ok(buffer) = PyUntypedBuffer::get(object) else {
+        return Ok(None);
+    };
+    let Some(dtype) = dtype_of(buffer.format(), buffer.item_size()) else {
+        return Ok(None);
+    };
+    if buffer.suboffsets().is_some() {
+        return Ok(None);
+    }
+    let strides = buffer.strides().to_vec();
+    let shape = buffer.shape().to_vec();
+    let pointer = buffer.buf_ptr().cast::<u8>();
+    let read_only = buffer.readonly();
+    let elements = Elements {
+        pointer,
+        dtype,
+        shape,
+        byte_strides: strides,
+    };
+    elements.import(queue, MemoryKind::Host, read_only, buffer)
+}
+
+/// Elements in memory of somebody else's.
+pub(super) struct Elements {
+    /// The element of index zero on each axis.
+    pub(super) pointer: *const u8,
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<usize>,
+    pub(super) byte_strides: Vec<isize>,
+}
+
+impl Elements {
+    /// The array over them, which keeps `owner`; `None` if they aren't aligned to their size.
+    pub(super) fn import(
+        &self,
+        queue: &Queue,
+        kind: MemoryKind,
+        read_only: bool,
+        owner: impl Send + 'static,
+    ) -> PyResult<Option<Tensor>> {
+        let size = self.dtype.size() as isize;
+        let alignment = self.dtype.real().size();
+        let aligned = self.pointer.addr().is_multiple_of(alignment);
+        if !aligned || self.byte_strides.iter().any(|stride| stride % size != 0) {
+            return Ok(None);
+        }
+        let strides: Vec<isize> = self
+            .byte_strides
+            .iter()
+            .map(|stride| stride / size)
+            .collect();
+        let too_large = || PyBufferError::new_err("the buffer is larger than the address space");
+        let (mut low, mut high) = (0_isize, 0_isize);
+        let empty = self.shape.contains(&0);
+        for (&extent, &stride) in self.shape.iter().zip(&strides).filter(|_| !empty) {
+            let last = isize::try_from(extent).map_err(|_| too_large())? - 1;
+            let reach = last.checked_mul(stride).ok_or_else(too_large)?;
+            low = low.checked_add(reach.min(0)).ok_or_else(too_large)?;
+            high = high.checked_add(reach.max(0)).ok_or_else(too_large)?;
+        }
+        let count = if empty { 0 } else { high - low + 1 };
+        let bytes = count.checked_mul(size).ok_or_else(too_large)?;
+        let first = self.pointer.wrapping_offset(low * size);
+        let address = foreign::address_or_dangling(first);
+        let layout = Layout::new(&self.shape, &strides, low.unsigned_abs())
+            .map_err(|error| PyBufferError::new_err(error.to_string()))?;
+        let source = Source::kept(address, bytes.unsigned_abs(), read_only, owner);
+        let memory = foreign::adopt(queue, kind, source)?;
+        Tensor::from_parts(memory, self.dtype, layout, read_only)
+            .raise()
+            .map(Some)
+    }
+}
+
+/// The format of a dtype's elements; `bfloat16` has none.
+fn format_of(dtype: DType) -> Option<&'static CStr> {
+    Some(match dtype {
+        DType::Bool => c"?",
+        DType::Int8 => c"b",
+        DType::Int16 => c"h",
+        DType::Int32 => c"i",
+        DType::Uint8 => c"B",
+        DType::Uint16 => c"H",
+        DType::Uint32 => c"I",
+        // The character that NumPy prefers, where it has 8 bytes.
+        DType::Int64 if size_of::<c_long>() == 8 => c"l",
+        DType::Int64 => c"q",
+        DType::Uint64 if size_of::<c_long>() == 8 => c"L",
+        DType::Uint64 => c"Q",
+        DType::Float16 => c"e",
+        DType::Float32 => c"f",
+        DType::Float64 => c"d",
+        DType::Complex64 => c"Zf",
+        DType::Complex128 => c"Zd",
+        DType::Bfloat16 => return None,
+    })
+}
+
+/// The dtype of elements of a format, in the byte order of this machine.
+fn dtype_of(format: &CStr, item_size: usize) -> Option<DType> {
+    let foreign_order = if cfg!(target_endian = "little") {
+        [b'>', b'!']
+    } else {
+        [b'<', b'<']
+    };
+    let format = match format.to_bytes() {
+        [order, ..] if item_size > 1 && foreign_order.contains(order) => return None,
+        [b'@' | b'=' | b'<' | b'>' | b'!', rest @ ..] => rest,
+        format => format,
+    };
+    let kind = match format {
+        b"?" => Kind::Bool,
+        b"b" | b"h" | b"i" | b"l" | b"q" | b"n" => Kind::Int,
+        b"B" | b"H" | b"I" | b"L" | b"Q" | b"N" => Kind::Uint,
+        b"e" | b"f" | b"d" => Kind::Float,
+        b"Zf" | b"Zd" | b"F" | b"D" => Kind::Complex,
+        _ => return None,
+    };
+    DType::ALL.iter().copied().find(|&dtype| {
+        dtype.kind() == kind && dtype.size() == item_size && dtype != DType::Bfloat16
+    })
+}

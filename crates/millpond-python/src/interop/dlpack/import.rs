@@ -1,0 +1,196 @@
+//! Arrays of others: `from_dlpack`.
+
+use millpond::runtime::{Device, MemoryKind, Queue};
+use millpond::tensor::{Order, Tensor};
+use millpond::types::DType;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::slice;
+
+use super::CPU;
+use super::capsule::{Managed, Taken};
+use super::structure::{Array, DataType, IS_COPIED, Legacy, READ_ONLY, VERSION, Versioned};
+use crate::error::Raise;
+use crate::gil;
+use crate::interop::buffer_protocol::Elements;
+
+/// Memory of the host that a vendor's driver has pinned; the CPU reaches it as any other.
+const PINNED: [i32; 2] = [3, 11];
+
+/// An array over the memory of an object with the DLPack protocol, for a device, or for the
+/// default device.
+///
+/// The memory isn't copied unless `copy` is true, or not false and there is no other way.
+///
+/// # Errors
+/// `TypeError` for objects without the protocol; `BufferError` for memory that can't be imported.
+pub(crate) fn import(
+    py: Python<'_>,
+    object: &Bound<'_, PyAny>,
+    device: Option<&Device>,
+    copy: Option<bool>,
+) -> PyResult<Tensor> {
+    gil::enter();
+    let queue = match device {
+        Some(device) => device.default_queue().raise()?,
+        None => millpond::default_device()
+            .and_then(|device| device.default_queue())
+            .raise()?,
+    };
+    let Some(capsule) = capsule_of(object, copy)? else {
+        let class = object.get_type();
+        return Err(PyTypeError::new_err(format!(
+            "from_dlpack: {} has no __dlpack__ method",
+            class.name()?
+        )));
+    };
+    if let Some(taken) = Taken::<Versioned>::out_of(&capsule)? {
+        let (version, flags) = taken.version_and_flags();
+        if version.major != VERSION.major {
+            return Err(PyBufferError::new_err(format!(
+                "from_dlpack: version {}.{} of DLPack is unknown",
+                version.major, version.minor
+            )));
+        }
+        let read_only = flags & READ_ONLY != 0;
+        let tensor = adopt(taken, &queue, read_only)?;
+        let fresh = flags & IS_COPIED != 0;
+        return finish(py, tensor, copy == Some(true) && !fresh);
+    }
+    if let Some(taken) = Taken::<Legacy>::out_of(&capsule)? {
+        let tensor = adopt(taken, &queue, false)?;
+        return finish(py, tensor, copy == Some(true));
+    }
+    Err(PyBufferError::new_err(format!(
+        "from_dlpack: {} is no fresh DLPack capsule",
+        capsule.repr()?
+    )))
+}
+
+fn finish(py: Python<'_>, tensor: Tensor, copy: bool) -> PyResult<Tensor> {
+    if copy {
+        gil::submit(py, false, || tensor.copy(Order::K))
+    } else {
+        Ok(tensor)
+    }
+}
+
+/// Asks an object for its capsule, in the words that it understands.
+fn capsule_of<'py>(
+    object: &Bound<'py, PyAny>,
+    copy: Option<bool>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    if !object.hasattr("__dlpack__")? {
+        return Ok(None);
+    }
+    let arguments = PyDict::new(py);
+    arguments.set_item("max_version", (VERSION.major, VERSION.minor))?;
+    if let Some(copy) = copy {
+        arguments.set_item("copy", copy)?;
+    }
+    let (device_type, device_id): (i32, i32) =
+        object.call_method0("__dlpack_device__")?.extract()?;
+    let reached = device_type == CPU || PINNED.contains(&device_type);
+    if !reached {
+        if copy == Some(false) {
+            return Err(PyBufferError::new_err(format!(
+                "from_dlpack: memory of device {:?} needs a copy, which copy=False forbids",
+                (device_type, device_id)
+            )));
+        }
+        arguments.set_item("dl_device", (CPU, 0))?;
+    }
+    match object.call_method("__dlpack__", (), Some(&arguments)) {
+        // Before DLPack 1.0 the method took a stream only.
+        Err(error) if reached && error.is_instance_of::<PyTypeError>(py) => {
+            object.call_method0("__dlpack__").map(Some)
+        }
+        answer => answer.map(Some),
+    }
+}
+
+fn adopt<M: Managed + 'static>(
+    taken: Taken<M>,
+    queue: &Queue,
+    read_only: bool,
+) -> PyResult<Tensor> {
+    let elements = elements_of(&taken.array())?;
+    let tensor = elements.import(queue, MemoryKind::Host, read_only, taken)?;
+    tensor.ok_or_else(|| {
+        PyBufferError::new_err("from_dlpack: the elements are not aligned to their size")
+    })
+}
+
+fn elements_of(array: &Array) -> PyResult<Elements> {
+    let refuse = |reason: String| PyBufferError::new_err(format!("from_dlpack: {reason}"));
+    let device_type = array.device.device_type;
+    if device_type != CPU && !PINNED.contains(&device_type) {
+        return Err(refuse(format!(
+            "memory of device {:?} is not reached by the CPU",
+            (device_type, array.device.device_id)
+        )));
+    }
+    let dtype = dtype_of(array.dtype).ok_or_else(|| {
+        refuse(format!(
+            "elements of code {}, {} bits and {} lanes are of no dtype",
+            array.dtype.code, array.dtype.bits, array.dtype.lanes
+        ))
+    })?;
+    let ndim = usize::try_from(array.ndim).map_err(|_| refuse("ndim is negative".to_owned()))?;
+    let shape = numbers(array.shape, ndim);
+    let shape: Vec<usize> = shape
+        .iter()
+        .map(|&size| usize::try_from(size))
+        .collect::<Result<_, _>>()
+        .map_err(|_| refuse(format!("shape {shape:?} is negative")))?;
+    let size = dtype.size() as isize;
+    let byte_strides: Option<Vec<isize>> = if array.strides.is_null() {
+        row_major(&shape, size)
+    } else {
+        let strides = numbers(array.strides, ndim);
+        strides
+            .iter()
+            .map(|&stride| (stride as isize).checked_mul(size))
+            .collect()
+    };
+    let byte_strides =
+        byte_strides.ok_or_else(|| refuse("it is larger than the address space".to_owned()))?;
+    let offset = usize::try_from(array.byte_offset)
+        .map_err(|_| refuse("the offset is larger than the address space".to_owned()))?;
+    Ok(Elements {
+        pointer: array.data.cast::<u8>().wrapping_add(offset).cast_const(),
+        dtype,
+        shape,
+        byte_strides,
+    })
+}
+
+/// The numbers of an array's shape or strides.
+fn numbers<'a>(pointer: *const i64, ndim: usize) -> &'a [i64] {
+    if ndim == 0 || pointer.is_null() {
+        return &[];
+    }
+    // SAFETY: DLPack says that there are `ndim` numbers, which stay until the structure is
+    // deleted; the callers use them before.
+    unsafe { slice::from_raw_parts(pointer, ndim) }
+}
+
+fn row_major(shape: &[usize], item_size: isize) -> Option<Vec<isize>> {
+    let mut strides = vec![0; shape.len()];
+    let mut stride = item_size;
+    for (target, &size) in strides.iter_mut().zip(shape).rev() {
+        *target = stride;
+        stride = stride.checked_mul(isize::try_from(size.max(1)).ok()?)?;
+    }
+    Some(strides)
+}
+
+fn dtype_of(dtype: DataType) -> Option<DType> {
+    let found = DType::ALL
+        .iter()
+        .copied()
+        .find(|found| found.dlpack_code() == dtype.code && found.bits() == usize::from(dtype.bits));
+    found.filter(|_| dtype.lanes == 1)
+}

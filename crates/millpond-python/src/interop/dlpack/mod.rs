@@ -1,0 +1,16 @@
+//! DLPack 1.x: arrays exchanged with other libraries without copies.
+//!
+//! Memory of devices that run on the host is exported as memory of the CPU, whatever its kind:
+//! the exchange is between array libraries, which ask for a device and get one, not a look of the
+//! host at its bytes. As with buffers, the export waits for what is pending on the array.
+
+mod capsule;
+mod export;
+mod import;
+mod structure;
+
+pub(crate) use export::{device_of, export};
+pub(crate) use import::import;
+
+/// Memory that the CPU reaches (`kDLCPU`).
+const CPU: i32 = 1;

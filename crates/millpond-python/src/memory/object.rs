@@ -1,0 +1,493 @@
+//! Memory objects: bytes of one kind on one device.
+
+use std::ffi::c_int;
+use std::ops::Range;
+
+use millpond::runtime::{Allocation, MemoryKind, Pattern};
+use millpond::tensor::Tensor;
+use millpond::types::{DType, Layout};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PySlice, PyType};
+
+use crate::error::Raise;
+use crate::gil;
+use crate::interop::{buffer_protocol, foreign};
+use crate::memory::transfer;
+use crate::runtime::{PyDevice, PyQueue};
+use crate::tensor::place::{DeviceLike, Where};
+
+/// Bytes of unified shared memory. Views share the bytes, which live as long as any of them.
+///
+/// The bytes of new memory are not initialised. Copies and fills are submitted to the queue of the
+/// memory and return at once, unless they say that they wait.
+#[pyclass(frozen, subclass, weakref, name = "Memory", module = "millpond.memory")]
+pub(crate) struct PyMemory {
+    pub(crate) allocation: Allocation,
+    /// Where the view begins.
+    offset: usize,
+    /// How long it is.
+    bytes: usize,
+    read_only: bool,
+}
+
+/// Memory that lives on the device; the host reaches it by copies only.
+#[pyclass(frozen, extends = PyMemory, name = "DeviceMemory", module = "millpond.memory")]
+struct DeviceMemory;
+
+/// Memory that migrates between host and device; both may touch it.
+#[pyclass(frozen, extends = PyMemory, name = "SharedMemory", module = "millpond.memory")]
+struct SharedMemory;
+
+/// Memory that lives on the host; the device reaches it over its bus.
+#[pyclass(frozen, extends = PyMemory, name = "HostMemory", module = "millpond.memory")]
+struct HostMemory;
+
+impl PyMemory {
+    fn whole(allocation: Allocation, read_only: bool) -> Self {
+        Self {
+            bytes: allocation.bytes(),
+            allocation,
+            offset: 0,
+            read_only,
+        }
+    }
+
+    fn allocate(
+        py: Python<'_>,
+        kind: MemoryKind,
+        nbytes: usize,
+        device: Option<DeviceLike>,
+        queue: Option<Py<PyQueue>>,
+    ) -> PyResult<Self> {
+        let place = Where::new(device, queue, None).place()?;
+        let quick = place.queue.is_idle();
+        gil::submit(py, quick, || place.queue.allocate(kind, nbytes))
+            .map(|allocation| Self::whole(allocation, false))
+    }
+
+    /// The object of memory, in the class of its kind.
+    pub(crate) fn of(py: Python<'_>, allocation: Allocation) -> PyResult<Bound<'_, PyAny>> {
+        Self::whole(allocation, false).into_object(py)
+    }
+
+    /// The object, in the class of its kind.
+    fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let kind = self.allocation.kind();
+        let base = PyClassInitializer::from(self);
+        Ok(match kind {
+            MemoryKind::Device => Bound::new(py, base.add_subclass(DeviceMemory))?.into_any(),
+            MemoryKind::Shared => Bound::new(py, base.add_subclass(SharedMemory))?.into_any(),
+            MemoryKind::Host => Bound::new(py, base.add_subclass(HostMemory))?.into_any(),
+        })
+    }
+
+    /// The bytes as an array.
+    pub(crate) fn as_tensor(&self) -> PyResult<Tensor> {
+        let layout = Layout::contiguous(&[self.bytes], 1)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let layout = layout.at_offset(self.offset);
+        let memory = self.allocation.clone();
+        Tensor::from_parts(memory, DType::Uint8, layout, self.read_only).raise()
+    }
+
+    /// A range of the view, as one of the allocation.
+    pub(crate) fn range(
+        &self,
+        operation: &str,
+        offset: usize,
+        nbytes: Option<usize>,
+    ) -> PyResult<Range<usize>> {
+        let nbytes = nbytes.unwrap_or(self.bytes.saturating_sub(offset));
+        match offset.checked_add(nbytes) {
+            Some(end) if end <= self.bytes => Ok(self.offset + offset..self.offset + end),
+            _ => Err(PyIndexError::new_err(format!(
+                "{operation}: {nbytes} bytes from {offset} reach outside of {} bytes",
+                self.bytes
+            ))),
+        }
+    }
+
+    fn check_writable(&self, operation: &str) -> PyResult<()> {
+        if self.read_only {
+            return Err(PyTypeError::new_err(format!(
+                "{operation}: the memory is read-only"
+            )));
+        }
+        Ok(())
+    }
+
+    fn view_of(&self, range: Range<usize>) -> Self {
+        Self {
+            allocation: self.allocation.clone(),
+            offset: range.start,
+            bytes: range.len(),
+            read_only: self.read_only,
+        }
+    }
+}
+
+#[pymethods]
+impl PyMemory {
+    /// The bytes of an object with the buffer protocol, without a copy; read-only if they are.
+    ///
+    /// The object is kept until the last use of the memory. Of SharedMemory and HostMemory.
+    #[classmethod]
+    #[pyo3(signature = (obj, *, device=None, queue=None))]
+    fn wrap<'py>(
+        class: &Bound<'py, PyType>,
+        obj: &Bound<'py, PyAny>,
+        device: Option<DeviceLike>,
+        queue: Option<Py<PyQueue>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let kind = kind_of(class)?;
+        if !kind.host_accessible() {
+            return Err(PyTypeError::new_err(
+                "wrap: a buffer is host memory, which device memory is not: wrap it as shared or \
+                 host memory, or copy it",
+            ));
+        }
+        Self::adopt(
+            class.py(),
+            kind,
+            foreign::Source::buffer(obj)?,
+            device,
+            queue,
+        )
+    }
+
+    /// Memory at an address that the device can reach; `owner` is kept until its last use.
+    ///
+    /// Until then `nbytes` bytes must stay there, and nobody else touch them while work on them is
+    /// pending. Of DeviceMemory, SharedMemory and HostMemory.
+    #[classmethod]
+    #[pyo3(signature = (ptr, nbytes, owner, *, read_only=false, device=None, queue=None))]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python function"
+    )]
+    fn from_pointer<'py>(
+        class: &Bound<'py, PyType>,
+        ptr: usize,
+        nbytes: usize,
+        owner: Py<PyAny>,
+        read_only: bool,
+        device: Option<DeviceLike>,
+        queue: Option<Py<PyQueue>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let source = foreign::Source::pointer(ptr, nbytes, owner, read_only)?;
+        Self::adopt(class.py(), kind_of(class)?, source, device, queue)
+    }
+
+    /// Number of bytes.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Kind of memory: 'device', 'shared' or 'host'.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.allocation.kind().name()
+    }
+
+    /// Kind of memory: 'device', 'shared' or 'host'.
+    #[getter]
+    fn usm_type(&self) -> &'static str {
+        self.allocation.kind().name()
+    }
+
+    /// Device that the memory belongs to.
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.allocation.device())
+    }
+
+    /// Queue that copies and fills are submitted to.
+    #[getter]
+    fn queue(&self) -> PyQueue {
+        PyQueue(self.allocation.queue())
+    }
+
+    /// Address of the first byte. Who touches it answers for order and lifetime.
+    #[getter]
+    fn ptr(&self) -> usize {
+        self.allocation.address().offset(self.offset).get()
+    }
+
+    /// Whether it must not be written.
+    #[getter]
+    fn read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Whether somebody else owns the bytes.
+    #[getter]
+    fn is_foreign(&self) -> bool {
+        self.allocation.is_foreign()
+    }
+
+    /// Submit a copy of other memory, or of an object with the buffer protocol, to these bytes.
+    ///
+    /// The bytes of a buffer are taken at once, so it may be changed afterwards.
+    #[pyo3(signature = (source, *, offset=0))]
+    fn copy_from(&self, py: Python<'_>, source: &Bound<'_, PyAny>, offset: usize) -> PyResult<()> {
+        self.check_writable("copy_from")?;
+        if let Ok(source) = source.cast::<Self>() {
+            let source = source.get();
+            let target = self.range("copy_from", offset, Some(source.bytes))?;
+            return source.submit_copy(py, self, target.start);
+        }
+        let bytes = transfer::snapshot(source)?;
+        let target = self.range("copy_from", offset, Some(bytes.len()))?;
+        gil::submit(py, false, || {
+            self.allocation.write_owned(target.start, bytes)
+        })
+    }
+
+    /// Submit a copy of these bytes to other memory; to a writable buffer, copy them and wait.
+    #[pyo3(signature = (target, *, offset=0))]
+    fn copy_to(&self, py: Python<'_>, target: &Bound<'_, PyAny>, offset: usize) -> PyResult<()> {
+        let Ok(target) = target.cast::<Self>() else {
+            return self.read_into(py, target, offset);
+        };
+        let target = target.get();
+        target.check_writable("copy_to")?;
+        let range = target.range("copy_to", offset, Some(self.bytes))?;
+        self.submit_copy(py, target, range.start)
+    }
+
+    /// Copy the bytes of an object with the buffer protocol to these, and wait for it.
+    #[pyo3(signature = (data, *, offset=0))]
+    fn write(&self, py: Python<'_>, data: &Bound<'_, PyAny>, offset: usize) -> PyResult<()> {
+        self.check_writable("write")?;
+        let len = transfer::len(data)?;
+        let range = self.range("write", offset, Some(len))?;
+        gil::wait_idle(py, &self.allocation)?;
+        transfer::write(py, &self.allocation, range.start, data)
+    }
+
+    /// Wait for the bytes, and copy them.
+    #[pyo3(signature = (offset=0, nbytes=None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        offset: usize,
+        nbytes: Option<usize>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let range = self.range("read", offset, nbytes)?;
+        gil::wait_written(py, &self.allocation)?;
+        PyBytes::new_with(py, range.len(), |bytes| {
+            gil::submit(py, false, || self.allocation.read(range.start, bytes))
+        })
+    }
+
+    /// Wait for the bytes from `offset` on, and copy as many as the writable buffer has room for.
+    #[pyo3(signature = (buffer, offset=0))]
+    fn read_into(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>, offset: usize) -> PyResult<()> {
+        let len = transfer::len(buffer)?;
+        let range = self.range("read_into", offset, Some(len))?;
+        gil::wait_written(py, &self.allocation)?;
+        transfer::read(py, &self.allocation, range.start, buffer)
+    }
+
+    /// Wait for the bytes, and copy all of them.
+    fn tobytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.read(py, 0, None)
+    }
+
+    /// Submit a fill with a byte, or with a pattern of 1, 2, 4, 8 or 16 bytes.
+    #[pyo3(signature = (pattern=None))]
+    fn fill(&self, py: Python<'_>, pattern: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.check_writable("fill")?;
+        let bytes: Vec<u8> = match pattern {
+            None => vec![0],
+            Some(pattern) => match pattern.extract::<u8>() {
+                Ok(byte) => vec![byte],
+                Err(_) => transfer::snapshot(pattern)?,
+            },
+        };
+        let pattern = Pattern::new(&bytes).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "fill: a pattern has 1, 2, 4, 8 or 16 bytes, not {}",
+                bytes.len()
+            ))
+        })?;
+        let range = self.range("fill", 0, None)?;
+        let allocation = &self.allocation;
+        let queue = allocation.queue();
+        let quick = gil::is_quick(&queue, &[allocation]);
+        gil::submit(py, quick, || queue.fill(allocation, range, pattern))
+    }
+
+    /// A view of some of the bytes.
+    #[pyo3(signature = (offset=0, nbytes=None))]
+    fn view<'py>(
+        &self,
+        py: Python<'py>,
+        offset: usize,
+        nbytes: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.view_of(self.range("view", offset, nbytes)?)
+            .into_object(py)
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        index: &Bound<'py, PySlice>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let len = isize::try_from(self.bytes)?;
+        let slice = index.indices(len)?;
+        if slice.step != 1 {
+            return Err(PyValueError::new_err("memory is sliced with step 1 only"));
+        }
+        let start = usize::try_from(slice.start)?;
+        self.view(py, start, Some(slice.slicelength))
+    }
+
+    fn __len__(&self) -> usize {
+        self.bytes
+    }
+
+    fn __repr__(&self) -> String {
+        let kind = match self.allocation.kind() {
+            MemoryKind::Device => "DeviceMemory",
+            MemoryKind::Shared => "SharedMemory",
+            MemoryKind::Host => "HostMemory",
+        };
+        format!(
+            "<{kind} of {} bytes at {:#x} on {}>",
+            self.bytes,
+            self.ptr(),
+            self.allocation.device()
+        )
+    }
+
+    /// # Safety
+    /// Called by Python only, with a view to fill.
+    #[allow(
+        unsafe_code,
+        reason = "the buffer protocol hands in a raw pointer to fill"
+    )]
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let tensor = slf.get().as_tensor()?;
+        // SAFETY: Python hands in a view that may be filled, and the exporting object.
+        unsafe { buffer_protocol::fill(slf.into_any(), &tensor, view, flags) }
+    }
+
+    /// # Safety
+    /// Called by Python only, with a view that `__getbuffer__` filled.
+    #[allow(
+        unsafe_code,
+        reason = "the buffer protocol hands in a raw pointer to release"
+    )]
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: Python hands in each view once that was filled by `__getbuffer__`.
+        unsafe { buffer_protocol::release(view) }
+    }
+}
+
+impl PyMemory {
+    fn submit_copy(&self, py: Python<'_>, target: &Self, at: usize) -> PyResult<()> {
+        let queue = target.allocation.queue();
+        let quick = gil::is_quick(&queue, &[&self.allocation, &target.allocation]);
+        gil::submit(py, quick, || {
+            queue.copy(
+                &self.allocation,
+                self.offset,
+                &target.allocation,
+                at,
+                self.bytes,
+            )
+        })
+    }
+
+    /// Foreign memory, of a pointer or of a buffer, as an object of this kind.
+    fn adopt(
+        py: Python<'_>,
+        kind: MemoryKind,
+        source: foreign::Source,
+        device: Option<DeviceLike>,
+        queue: Option<Py<PyQueue>>,
+    ) -> PyResult<Bound<'_, PyAny>> {
+        gil::enter();
+        let queue = Where::new(device, queue, None).place()?.queue;
+        let read_only = source.read_only;
+        let allocation = foreign::adopt(&queue, kind, source)?;
+        Self::whole(allocation, read_only).into_object(py)
+    }
+}
+
+#[pymethods]
+impl DeviceMemory {
+    #[new]
+    #[pyo3(signature = (nbytes, *, device=None, queue=None))]
+    fn new(
+        py: Python<'_>,
+        nbytes: usize,
+        device: Option<DeviceLike>,
+        queue: Option<Py<PyQueue>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let memory = PyMemory::allocate(py, MemoryKind::Device, nbytes, device, queue)?;
+        Ok(PyClassInitializer::from(memory).add_subclass(Self))
+    }
+}
+
+#[pymethods]
+impl SharedMemory {
+    #[new]
+    #[pyo3(signature = (nbytes, *, device=None, queue=None))]
+    fn new(
+        py: Python<'_>,
+        nbytes: usize,
+        device: Option<DeviceLike>,
+        queue: Option<Py<PyQueue>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let memory = PyMemory::allocate(py, MemoryKind::Shared, nbytes, device, queue)?;
+        Ok(PyClassInitializer::from(memory).add_subclass(Self))
+    }
+}
+
+#[pymethods]
+impl HostMemory {
+    #[new]
+    #[pyo3(signature = (nbytes, *, device=None, queue=None))]
+    fn new(
+        py: Python<'_>,
+        nbytes: usize,
+        device: Option<DeviceLike>,
+        queue: Option<Py<PyQueue>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let memory = PyMemory::allocate(py, MemoryKind::Host, nbytes, device, queue)?;
+        Ok(PyClassInitializer::from(memory).add_subclass(Self))
+    }
+}
+
+/// The kind of memory that a class stands for.
+fn kind_of(class: &Bound<'_, PyType>) -> PyResult<MemoryKind> {
+    if class.is_subclass_of::<DeviceMemory>()? {
+        Ok(MemoryKind::Device)
+    } else if class.is_subclass_of::<SharedMemory>()? {
+        Ok(MemoryKind::Shared)
+    } else if class.is_subclass_of::<HostMemory>()? {
+        Ok(MemoryKind::Host)
+    } else {
+        Err(PyTypeError::new_err(
+            "Memory has no kind: use DeviceMemory, SharedMemory or HostMemory",
+        ))
+    }
+}
+
+/// Adds the classes to the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyMemory>()?;
+    module.add_class::<DeviceMemory>()?;
+    module.add_class::<SharedMemory>()?;
+    module.add_class::<HostMemory>()
+}

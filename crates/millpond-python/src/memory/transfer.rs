@@ -1,0 +1,54 @@
+//! Copies between memory and the buffers of Python objects.
+
+use millpond::runtime::Allocation;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::prelude::*;
+
+use crate::gil;
+use crate::interop::buffer_protocol::Borrowed;
+
+/// The bytes of an object's buffer, taken now.
+///
+/// # Errors
+/// `TypeError` or `BufferError` if it has none, or not in one piece.
+pub(super) fn snapshot(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    Ok(Borrowed::of(object, false)?.bytes().to_vec())
+}
+
+/// The number of bytes of an object's buffer.
+///
+/// # Errors
+/// If it has none.
+pub(super) fn len(object: &Bound<'_, PyAny>) -> PyResult<usize> {
+    Ok(PyUntypedBuffer::get(object)?.len_bytes())
+}
+
+/// Copies an object's bytes to memory, and waits for it.
+///
+/// # Errors
+/// As for [`snapshot`]; a closed queue.
+pub(super) fn write(
+    py: Python<'_>,
+    memory: &Allocation,
+    offset: usize,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let buffer = Borrowed::of(object, false)?;
+    let bytes = buffer.bytes();
+    gil::submit(py, false, || memory.write(offset, bytes))
+}
+
+/// Copies memory to an object's bytes, and waits for it.
+///
+/// # Errors
+/// If it has no writable buffer, or not in one piece; the failure of the memory's last writer.
+pub(super) fn read(
+    py: Python<'_>,
+    memory: &Allocation,
+    offset: usize,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let mut buffer = Borrowed::of(object, true)?;
+    let bytes = buffer.bytes_mut();
+    gil::submit(py, false, || memory.read(offset, bytes))
+}

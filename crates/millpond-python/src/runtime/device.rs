@@ -1,0 +1,312 @@
+//! Devices.
+
+use std::hash::{Hash, Hasher};
+
+use millpond::runtime::{Device, Partition, QueueOptions};
+use millpond::types::DType;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::error::Raise;
+use crate::gil;
+use crate::runtime::queue::PyQueue;
+
+/// A processor with its memory.
+///
+/// Devices compare equal if they are the same, print as their name, and travel in pickles by it.
+#[pyclass(frozen, eq, hash, name = "Device", module = "millpond")]
+#[derive(PartialEq, Clone)]
+pub(crate) struct PyDevice(pub(crate) Device);
+
+impl Hash for PyDevice {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// One level of a processor's data cache.
+#[pyclass(frozen, get_all, eq, name = "Cache", module = "millpond")]
+#[derive(PartialEq)]
+struct PyCache {
+    /// 1 for the nearest.
+    level: u8,
+    /// Bytes of one instance.
+    nbytes: usize,
+    /// How many cores share one instance.
+    shared_by: usize,
+}
+
+#[pymethods]
+impl PyCache {
+    fn __repr__(&self) -> String {
+        format!(
+            "Cache(level={}, nbytes={}, shared_by={})",
+            self.level, self.nbytes, self.shared_by
+        )
+    }
+}
+
+/// How to split a device.
+#[derive(FromPyObject)]
+enum Cores {
+    Each(usize),
+    Counts(Vec<usize>),
+}
+
+#[pymethods]
+impl PyDevice {
+    /// Its name, for instance 'cpu'.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The driver's short name.
+    #[getter]
+    fn backend(&self) -> &str {
+        self.0.info().backend
+    }
+
+    /// The device's number among those of its driver.
+    #[getter]
+    fn index(&self) -> usize {
+        self.0.info().index
+    }
+
+    /// The maker's name for it.
+    #[getter]
+    fn model(&self) -> &str {
+        &self.0.info().name
+    }
+
+    /// The maker.
+    #[getter]
+    fn vendor(&self) -> &str {
+        &self.0.info().vendor
+    }
+
+    /// The driver's version.
+    #[getter]
+    fn driver_version(&self) -> &str {
+        &self.0.info().driver_version
+    }
+
+    /// The class of processor: 'cpu', 'gpu' or 'other'.
+    #[getter]
+    fn device_class(&self) -> String {
+        format!("{:?}", self.0.info().class).to_lowercase()
+    }
+
+    /// Cores or multiprocessors that it may use.
+    #[getter]
+    fn cores(&self) -> usize {
+        self.0.info().cores
+    }
+
+    /// Worker threads, for devices that run on the host.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.0.info().threads
+    }
+
+    /// Vector instructions in use, for instance 'avx2'.
+    #[getter]
+    fn simd(&self) -> &str {
+        self.0.info().simd
+    }
+
+    /// Data caches, nearest first.
+    #[getter]
+    fn caches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let caches: Vec<PyCache> = self
+            .0
+            .info()
+            .caches
+            .iter()
+            .map(|cache| PyCache {
+                level: cache.level,
+                nbytes: cache.bytes,
+                shared_by: cache.shared_by,
+            })
+            .collect();
+        PyTuple::new(py, caches)
+    }
+
+    /// Bytes of memory that it has in all.
+    #[getter]
+    fn memory(&self) -> usize {
+        self.0.info().memory
+    }
+
+    /// Largest single allocation, in bytes.
+    #[getter]
+    fn max_allocation(&self) -> usize {
+        self.0.info().max_allocation
+    }
+
+    /// Alignment of every allocation, in bytes.
+    #[getter]
+    fn alignment(&self) -> usize {
+        self.0.info().alignment
+    }
+
+    /// Whether host threads run its kernels, on host memory whatever the kind.
+    #[getter]
+    fn host_executed(&self) -> bool {
+        self.0.info().host_executed
+    }
+
+    /// Whether it computes with float64.
+    #[getter]
+    fn has_float64(&self) -> bool {
+        self.0.info().float64
+    }
+
+    /// Whether it computes with float16.
+    #[getter]
+    fn has_float16(&self) -> bool {
+        self.0.info().float16
+    }
+
+    /// Whether it computes with the dtype of this name.
+    fn supports(&self, dtype: &str) -> PyResult<bool> {
+        let dtype: DType = dtype
+            .parse()
+            .map_err(|error| PyValueError::new_err(format!("{error}")))?;
+        Ok(self.0.info().supports(dtype))
+    }
+
+    /// The in-order queue that work goes to unless told otherwise.
+    #[getter]
+    fn default_queue(&self) -> PyResult<PyQueue> {
+        self.0.default_queue().map(PyQueue).raise()
+    }
+
+    /// Make a queue.
+    ///
+    /// Commands of an in-order queue take effect in the order of their submission; with
+    /// `profiling` the times of each are kept for `Event.times`.
+    #[pyo3(signature = (in_order=true, profiling=false))]
+    fn create_queue(&self, py: Python<'_>, in_order: bool, profiling: bool) -> PyResult<PyQueue> {
+        gil::enter();
+        let options = QueueOptions {
+            out_of_order: !in_order,
+            profiling,
+        };
+        gil::release(py, || self.0.create_queue(&options))
+            .map(PyQueue)
+            .raise()
+    }
+
+    /// Wait for everything submitted to every queue of the device.
+    ///
+    /// Raises the first failure that no wait has told yet, and TimeoutError after `timeout`
+    /// seconds.
+    #[pyo3(signature = (timeout=None))]
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
+        gil::wait_devices(py, std::slice::from_ref(&self.0), gil::timeout(timeout)?)
+    }
+
+    /// Split it into devices with cores of their own.
+    ///
+    /// A number makes as many parts of that many cores as there are; a sequence makes one part for
+    /// each of its numbers.
+    fn partition(&self, py: Python<'_>, cores: Cores) -> PyResult<Vec<Self>> {
+        let partition = match cores {
+            Cores::Each(cores) => Partition::Equally(cores),
+            Cores::Counts(counts) => Partition::ByCounts(counts),
+        };
+        let parts = gil::release(py, || self.0.partition(&partition)).raise()?;
+        Ok(parts.into_iter().map(Self).collect())
+    }
+
+    fn __str__(&self) -> &str {
+        self.0.name()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Device('{}')", self.0.name())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let name = self.0.name();
+        if millpond::device(name).ok().as_ref() != Some(&self.0) {
+            return Err(PyTypeError::new_err(format!(
+                "cannot pickle device '{name}': it is part of another, made by this process"
+            )));
+        }
+        let function = py.import("millpond")?.getattr("device")?;
+        Ok((function, (name.to_owned(),)))
+    }
+}
+
+/// Every device found, by the settings of the environment. There is always a CPU.
+#[pyfunction]
+fn devices() -> Vec<PyDevice> {
+    gil::enter();
+    millpond::devices().iter().cloned().map(PyDevice).collect()
+}
+
+/// The device of this name, for instance 'cpu' or 'cpu:0'.
+#[pyfunction]
+fn device(name: &str) -> PyResult<PyDevice> {
+    millpond::device(name).map(PyDevice).raise()
+}
+
+/// The device that work goes to unless told otherwise.
+#[pyfunction]
+fn default_device() -> PyResult<PyDevice> {
+    millpond::default_device().map(PyDevice).raise()
+}
+
+/// Wait for everything submitted to every queue of every device.
+///
+/// Raises the first failure that no wait has told yet, and TimeoutError after `timeout` seconds.
+#[pyfunction]
+#[pyo3(signature = (timeout=None))]
+fn wait(py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
+    gil::wait_devices(py, millpond::devices(), gil::timeout(timeout)?)
+}
+
+/// The device that an argument names: none, a name or a device.
+///
+/// # Errors
+/// `TypeError` for anything else; an unknown name.
+fn device_argument(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Device>> {
+    let Some(argument) = argument.filter(|argument| !argument.is_none()) else {
+        return Ok(None);
+    };
+    if let Ok(device) = argument.cast::<PyDevice>() {
+        return Ok(Some(device.get().0.clone()));
+    }
+    if let Ok(name) = argument.extract::<&str>() {
+        return millpond::device(name).map(Some).raise();
+    }
+    let class = argument.get_type();
+    Err(PyTypeError::new_err(format!(
+        "a device is a millpond.Device or its name, not {}",
+        class.name()?
+    )))
+}
+
+/// The device of an argument, or the default one.
+///
+/// # Errors
+/// As for [`device_argument`].
+pub(crate) fn device_or_default(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
+    match device_argument(argument)? {
+        Some(device) => Ok(device),
+        None => millpond::default_device().raise(),
+    }
+}
+
+/// Adds classes and functions to the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyDevice>()?;
+    module.add_class::<PyCache>()?;
+    module.add_function(wrap_pyfunction!(devices, module)?)?;
+    module.add_function(wrap_pyfunction!(device, module)?)?;
+    module.add_function(wrap_pyfunction!(default_device, module)?)?;
+    module.add_function(wrap_pyfunction!(wait, module)?)
+}

@@ -1,0 +1,79 @@
+//! The end of the process, and what the environment set.
+
+use std::process;
+use std::sync::OnceLock;
+
+use millpond::types::config::Config;
+use pyo3::prelude::*;
+
+use crate::gil;
+use crate::runtime::service;
+
+static PROCESS: OnceLock<u32> = OnceLock::new();
+
+/// Whether this is a forked child of the process that imported the package.
+pub(super) fn is_forked() -> bool {
+    PROCESS.get().is_some_and(|&id| id != process::id())
+}
+
+/// Run pending tasks, finish all work and stop all threads but the one that serves tasks, which is
+/// told to end. Does nothing in a forked child.
+#[pyfunction]
+fn shutdown(py: Python<'_>) -> PyResult<()> {
+    if is_forked() {
+        return Ok(());
+    }
+    gil::enter();
+    let drained = service::drain(py);
+    // Tasks that come due while devices finish are still served.
+    gil::release(py, millpond::shutdown);
+    service::stop();
+    gil::enter();
+    drained
+}
+
+/// The settings of the environment that are in force, as pairs of a variable and its value.
+#[pyfunction]
+fn settings() -> Vec<(&'static str, String)> {
+    let config = Config::get();
+    let cores = config.cpu_devices.as_ref().map(|devices| {
+        let lists = devices.iter().map(|cores| {
+            let cores: Vec<String> = cores.iter().map(usize::to_string).collect();
+            cores.join(",")
+        });
+        lists.collect::<Vec<_>>().join(";")
+    });
+    let flag = |on: bool, value: &str| on.then(|| value.to_owned());
+    [
+        ("MILLPOND_SIMD", config.simd.clone()),
+        ("MILLPOND_THREADS", config.threads.map(|n| n.to_string())),
+        ("MILLPOND_CPU_DEVICES", cores),
+        ("MILLPOND_VALIDATE", flag(config.validate, "1")),
+        ("MILLPOND_TRACE_LINES", flag(config.trace_lines, "1")),
+        ("MILLPOND_HUGE_PAGES", flag(!config.huge_pages, "0")),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
+}
+
+/// What is wrong with the environment or with backends, each a message.
+#[pyfunction]
+fn problems() -> Vec<String> {
+    let broken = millpond::registry().problems().iter();
+    let broken = broken.map(|(backend, error)| format!("backend {backend}: {error}"));
+    Config::get()
+        .warnings
+        .iter()
+        .cloned()
+        .chain(broken)
+        .collect()
+}
+
+/// Adds functions to the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    PROCESS.get_or_init(process::id);
+    module.add_function(wrap_pyfunction!(shutdown, module)?)?;
+    module.add_function(wrap_pyfunction!(settings, module)?)?;
+    module.add_function(wrap_pyfunction!(problems, module)?)
+}

@@ -1,0 +1,66 @@
+"""`python -m millpond`: what there is, what is set, and whether it works."""
+
+import sys
+from collections.abc import Iterator
+
+import millpond
+from millpond import _millpond
+from millpond._versions import versions
+
+
+def _facts(device: millpond.Device) -> Iterator[tuple[str, str]]:
+    yield "model", f"{device.model} ({device.vendor})"
+    yield "driver", f"{device.backend} {device.driver_version}"
+    yield "cores", f"{device.cores}, worker threads: {device.threads}, vectors: {device.simd}"
+    caches = (f"L{cache.level} {_size(cache.nbytes)} for {cache.shared_by}" for cache in device.caches)
+    yield "caches", ", ".join(caches) or "unknown"
+    yield "memory", f"{_size(device.memory)}, at most {_size(device.max_allocation)} at once"
+    yield "float64", "yes" if device.has_float64 else "no"
+    yield "float16", "yes" if device.has_float16 else "no"
+
+
+def _size(nbytes: int) -> str:
+    amount = float(nbytes)
+    for unit in ("B", "KiB", "MiB"):
+        if amount < 1024:
+            return f"{amount:.4g} {unit}"
+        amount /= 1024
+    return f"{amount:.4g} GiB"
+
+
+def _check(device: millpond.Device) -> None:
+    """Add two arrays, and look at the sum."""
+    import millpond.tensor as xp
+
+    x = xp.arange(1000, device=device)
+    y = xp.ones(1000, dtype=x.dtype, device=device)
+    total = int(xp.sum(x + y))
+    if total != 500_500:
+        raise AssertionError(f"the sum of 1 to 1000 is 500500, but {device} says {total}")
+
+
+def main() -> int:
+    """Print the report; the answer is the exit code."""
+    for name, version in versions().items():
+        print(f"{name + ':':12} {version}")
+    settings = _millpond.settings()
+    print("settings:   ", ", ".join(f"{name}={value}" for name, value in settings) or "none")
+    for problem in _millpond.problems():
+        print("warning:    ", problem)
+    failed = False
+    for device in millpond.devices():
+        print(f"\ndevice {device}")
+        for name, fact in _facts(device):
+            print(f"  {name + ':':10} {fact}")
+        try:
+            _check(device)
+        except Exception as error:
+            failed = True
+            print(f"  {'self-test:':10} failed: {type(error).__name__}: {error}")
+        else:
+            print(f"  {'self-test:':10} passed")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

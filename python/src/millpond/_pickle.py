@@ -1,0 +1,8 @@
+"""What pickles of devices and queues call."""
+
+from millpond._millpond import Device, Queue
+
+
+def default_queue(device: Device) -> Queue:
+    """The queue that a pickled default queue becomes."""
+    return device.default_queue
