@@ -10,7 +10,9 @@ use std::thread;
 
 use millpond_runtime::{Access, BACKLOG, Gate, MemoryKind, Status, Use};
 use millpond_testkit::watchdog::watched;
-use support::{Affine, BIG, SMALL, Sum, device, numbers, out_of_order, values};
+use support::{
+    Affine, BIG, SMALL, Sum, device, in_order, numbers, out_of_order, stays_pending, values,
+};
 
 const DOUBLE_PLUS_1: Affine = Affine {
     count: 4,
@@ -59,14 +61,37 @@ fn o1_submission_is_atomic_among_threads() {
 }
 
 #[test]
+fn o1_small_commands_of_many_threads_do_not_overlap() {
+    watched(|| {
+        let device = device();
+        let queues = [device.default_queue().unwrap(), in_order(&device)];
+        let x = numbers(&queues[0], &[0; 2048]);
+        let step = Affine {
+            count: 2048,
+            factor: 1,
+            term: 1,
+        };
+        thread::scope(|scope| {
+            for thread in 0..8 {
+                let (queue, x) = (&queues[thread % 2], &x);
+                scope.spawn(move || {
+                    for _ in 0..500 {
+                        queue.launch(step, &[x], SMALL).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(values(&x), [4000; 2048]);
+    });
+}
+
+#[test]
 fn o2_order_is_kept_per_allocation_across_queues() {
     watched(|| {
         let device = device();
         let queues = [
             device.default_queue().unwrap(),
-            device
-                .create_queue(&millpond_runtime::QueueOptions::default())
-                .unwrap(),
+            in_order(&device),
             out_of_order(&device),
         ];
         let x = numbers(&queues[0], &[1; 4]);
@@ -92,9 +117,7 @@ fn o2_threads_on_queues_of_their_own_share_an_allocation() {
                     let queue = if index % 2 == 0 {
                         out_of_order(device)
                     } else {
-                        device
-                            .create_queue(&millpond_runtime::QueueOptions::default())
-                            .unwrap()
+                        in_order(&device)
                     };
                     for step in 0..300 {
                         queue
@@ -137,6 +160,31 @@ fn o2_a_write_waits_for_readers_of_other_queues() {
 }
 
 #[test]
+fn o2_a_write_of_another_queue_waits_for_readers_at_home() {
+    watched(|| {
+        let device = device();
+        let (home, writer) = (device.default_queue().unwrap(), in_order(&device));
+        let x = numbers(&home, &[5; 4]);
+        let gate = Gate::new();
+        home.gate(
+            &gate,
+            &[Use {
+                allocation: &x,
+                access: Access::Read,
+            }],
+        )
+        .unwrap();
+        writer.launch(DOUBLE_PLUS_1, &[&x], SMALL).unwrap();
+        assert!(
+            stays_pending(&writer.record().unwrap()),
+            "the reader is still pending"
+        );
+        gate.open(Ok(()));
+        assert_eq!(values(&x), [11; 4]);
+    });
+}
+
+#[test]
 fn o2_many_reads_of_an_out_of_order_queue_are_joined() {
     watched(|| {
         let device = device();
@@ -162,20 +210,18 @@ fn o2_many_reads_of_an_out_of_order_queue_are_joined() {
         }
         let done = Arc::new(AtomicU64::new(u64::MAX));
         let (seen, total) = (Arc::clone(&done), Arc::clone(&count));
-        writer
-            .task(
-                "write",
-                &[Use {
-                    allocation: &x,
-                    access: Access::Write,
-                }],
-                move || {
-                    seen.store(total.load(Ordering::Relaxed), Ordering::Relaxed);
-                    Ok(())
-                },
-            )
-            .unwrap();
-        assert_eq!(done.load(Ordering::Relaxed), u64::MAX);
+        let use_ = [Use {
+            allocation: &x,
+            access: Access::Write,
+        }];
+        let write = writer.task("write", &use_, move || {
+            seen.store(total.load(Ordering::Relaxed), Ordering::Relaxed);
+            Ok(())
+        });
+        assert!(
+            stays_pending(&write.unwrap()),
+            "a thousand readers are still pending"
+        );
         gate.open(Ok(()));
         writer.wait().unwrap();
         assert_eq!(done.load(Ordering::Relaxed), 1000);
@@ -286,9 +332,7 @@ fn o6_waiting_for_an_event_merges_its_clock() {
     watched(|| {
         let device = device();
         let (a, b, c) = (device.default_queue().unwrap(), out_of_order(&device), {
-            device
-                .create_queue(&millpond_runtime::QueueOptions::default())
-                .unwrap()
+            in_order(&device)
         });
         let gate = Gate::new();
         let on_a = a.gate(&gate, &[]).unwrap();

@@ -10,10 +10,13 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_hal::{Access, Address, Driver, Footprint, HostKernel, KernelError};
-use millpond_runtime::{Allocation, Device, MemoryKind, Queue, QueueOptions, Registry};
+use millpond_runtime::{
+    Allocation, Device, Error, Event, MemoryKind, Queue, QueueOptions, Registry,
+};
 
 /// More than any queue runs inline.
 pub const BIG: u32 = u32::MAX;
@@ -29,6 +32,19 @@ pub fn driver() -> Arc<dyn Driver> {
 
 pub fn device() -> Device {
     Registry::new(&[driver()]).default_device().unwrap()
+}
+
+pub fn in_order(device: &Device) -> Queue {
+    device.create_queue(&QueueOptions::default()).unwrap()
+}
+
+/// Whether nothing completes the event for a while.
+pub fn stays_pending(event: &Event) -> bool {
+    let deadline = Instant::now() + Duration::from_millis(30);
+    matches!(
+        event.wait_until(Some(deadline)),
+        Err(Error::TimedOut { .. })
+    )
 }
 
 pub fn out_of_order(device: &Device) -> Queue {
