@@ -1,0 +1,304 @@
+//! `asarray` and its kin: whatever can become an array, with a copy only where one is needed or
+//! asked for.
+
+use millpond::tensor::manipulation::stack;
+use millpond::tensor::{Order, Place, Tensor, creation};
+use millpond::types::DType;
+use millpond::{MemoryKind, Queue};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::error::Raise;
+use crate::interop::{buffer_protocol, dlpack};
+use crate::runtime::PyQueue;
+use crate::tensor::array::PyArray;
+use crate::tensor::dtype::DTypeLike;
+use crate::tensor::operators::Answer;
+use crate::tensor::place::{DeviceLike, KindLike, Where};
+use crate::tensor::{enter, foreign, order, scalar, sequence};
+
+/// Converts an object to an array.
+///
+/// Parameters
+/// ----------
+/// obj : object
+///     An array, a number, nested sequences of numbers or arrays, or an object with the DLPack or
+///     the buffer protocol, such as an array of NumPy.
+/// dtype : dtype, optional
+///     The default is what holds all elements.
+/// device : Device, Queue or str, optional
+///     Where the array goes; where the object is, if nothing is said.
+/// copy : bool, optional
+///     Whether memory is copied always, never (which fails where it would be needed), or, by
+///     default, where it is needed.
+/// usm_type : {'device', 'shared', 'host'}, optional
+///     Kind of memory.
+/// queue : Queue, optional
+///     Queue that operations on the array are submitted to.
+/// order : {'K', 'C', 'F', 'A'}, optional
+///     How the axes lie in memory.
+///
+/// Returns
+/// -------
+/// Array
+///     The object itself, if it is an array already and nothing else was asked for. Memory of the
+///     host that is shared stays visible to both sides.
+#[pyfunction]
+#[pyo3(signature = (obj, /, *, dtype=None, device=None, copy=None, usm_type=None, queue=None, order="K"))]
+fn asarray<'py>(
+    obj: &Bound<'py, PyAny>,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    copy: Option<bool>,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+    order: &str,
+) -> Answer<'py> {
+    let py = obj.py();
+    enter(py);
+    let wanted = Wanted {
+        dtype: dtype.map(|dtype| dtype.0),
+        place: Where::new(device, queue, usm_type),
+        copy,
+        order: order::parse(order)?,
+    };
+    if let Ok(array) = obj.cast::<PyArray>() {
+        let source = array.get().tensor();
+        return match wanted.of_array(source)? {
+            Some(result) => PyArray::new(py, result),
+            None => Ok(obj.clone()),
+        };
+    }
+    if !is_new(obj)? {
+        let source = imported(obj, wanted.place.queue()?.as_ref(), copy)?;
+        return PyArray::new(py, wanted.of_foreign(source)?);
+    }
+    if copy == Some(false) {
+        return Err(PyValueError::new_err(format!(
+            "asarray: copy=False, but {} has no memory that an array could share",
+            foreign::describe(obj)
+        )));
+    }
+    let result = new(obj, wanted.dtype, &wanted.place.place()?)?;
+    PyArray::new(py, order::arranged(result, wanted.order)?)
+}
+
+/// Makes an array of an array of NumPy; its memory is shared, unless told otherwise.
+///
+/// Parameters
+/// ----------
+/// np_ary : numpy.ndarray
+///     The array.
+/// device, usm_type, queue
+///     As for `asarray`.
+#[pyfunction]
+#[pyo3(signature = (np_ary, /, *, device=None, usm_type=None, queue=None))]
+fn from_numpy<'py>(
+    np_ary: &Bound<'py, PyAny>,
+    device: Option<DeviceLike>,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    if !foreign::is_numpy(np_ary.py(), np_ary, "ndarray")? {
+        return Err(PyTypeError::new_err(format!(
+            "from_numpy: expected an array of NumPy, got {}",
+            foreign::describe(np_ary)
+        )));
+    }
+    asarray(np_ary, None, device, None, usm_type, queue, "K")
+}
+
+/// Makes an array of an object with the DLPack protocol, sharing its memory.
+///
+/// Parameters
+/// ----------
+/// x : object
+///     The object, for instance an array of another library.
+/// device : Device, Queue or str, optional
+///     Where the array goes; where the object is, if nothing is said.
+/// copy : bool, optional
+///     Whether memory is copied always, never (which fails where it would be needed), or, by
+///     default, where it is needed.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, device=None, copy=None))]
+fn from_dlpack<'py>(
+    x: &Bound<'py, PyAny>,
+    device: Option<DeviceLike>,
+    copy: Option<bool>,
+) -> Answer<'py> {
+    let py = x.py();
+    enter(py);
+    let wanted = Wanted {
+        dtype: None,
+        place: Where::new(device, None, None),
+        copy,
+        order: Order::K,
+    };
+    if let Ok(array) = x.cast::<PyArray>() {
+        let source = array.get().tensor();
+        let result = wanted.of_array(source)?;
+        return PyArray::new(py, result.unwrap_or_else(|| source.clone()));
+    }
+    let source = dlpack::import(py, x, None, copy)?;
+    PyArray::new(py, wanted.of_foreign(source)?)
+}
+
+/// What an array is to be; what isn't said stays as it is.
+struct Wanted {
+    dtype: Option<DType>,
+    place: Where,
+    copy: Option<bool>,
+    order: Order,
+}
+
+impl Wanted {
+    /// The array made of another; `None` if that is what is wanted.
+    fn of_array(&self, source: &Tensor) -> PyResult<Option<Tensor>> {
+        let place = self.place.beside(source)?;
+        if self.copy != Some(true) && self.is_met(source)? {
+            return Ok(None);
+        }
+        self.copied(source, &place).map(Some)
+    }
+
+    /// The array made of one over memory of somebody else's.
+    fn of_foreign(&self, source: Tensor) -> PyResult<Tensor> {
+        if self.copy != Some(true) && self.is_met(&source)? {
+            return Ok(source);
+        }
+        let mut place = self.place.beside(&source)?;
+        place.kind = self.place.kind().unwrap_or(MemoryKind::Device);
+        self.copied(&source, &place)
+    }
+
+    /// Whether an array is what is wanted, but for being a copy.
+    fn is_met(&self, tensor: &Tensor) -> PyResult<bool> {
+        let there = match self.place.queue()? {
+            // A device is where its arrays are, whatever queue they use; a queue is one of them.
+            Some(queue) if self.place.names_queue() => tensor.memory().is_on(&queue),
+            Some(queue) => tensor.device() == *queue.device(),
+            None => true,
+        };
+        Ok(there
+            && self.dtype.is_none_or(|dtype| dtype == tensor.dtype())
+            && self.place.kind().is_none_or(|kind| kind == tensor.kind())
+            && order::is_met(tensor, self.order))
+    }
+
+    fn copied(&self, source: &Tensor, place: &Place) -> PyResult<Tensor> {
+        if self.copy == Some(false) {
+            return Err(PyValueError::new_err(
+                "asarray: copy=False, but another dtype, device, kind of memory or order needs a \
+                 copy",
+            ));
+        }
+        let dtype = self.dtype.unwrap_or(source.dtype());
+        if source.device() != *place.device() {
+            let moved = source.to_place(place).raise()?;
+            let result = moved.astype(dtype, false).raise()?;
+            return order::arranged(result, self.order);
+        }
+        // One pass moves and converts.
+        let result = creation::empty_like(source, Some(dtype), self.order, Some(place)).raise()?;
+        result.assign(source).raise()?;
+        Ok(result)
+    }
+}
+
+/// Whether an object is a number or a sequence, which has no memory to share.
+fn is_new(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(sequence::is_sequence(object)
+        || scalar::of_python(object)?.is_some()
+        || foreign::is_numpy(object.py(), object, "generic")?)
+}
+
+/// A new array at a place of a number or a sequence.
+fn new(object: &Bound<'_, PyAny>, dtype: Option<DType>, place: &Place) -> PyResult<Tensor> {
+    if let Some(value) = scalar::of_python(object)? {
+        return creation::scalar(value, dtype, place).raise();
+    }
+    if let Some((value, own)) = scalar::of_numpy(object)? {
+        return creation::scalar(value, dtype.or(Some(own)), place).raise();
+    }
+    if !sequence::holds_arrays(object)? {
+        return sequence::array(object, dtype, place);
+    }
+    let parts: Vec<Tensor> = object
+        .try_iter()?
+        .map(|part| of_any(&part?, dtype, place))
+        .collect::<PyResult<_>>()?;
+    stack(&parts.iter().collect::<Vec<_>>(), 0).raise()
+}
+
+/// The array at a place of any object that can become one.
+pub(crate) fn of_any(
+    object: &Bound<'_, PyAny>,
+    dtype: Option<DType>,
+    place: &Place,
+) -> PyResult<Tensor> {
+    let source = if let Ok(array) = object.cast::<PyArray>() {
+        array.get().tensor().clone()
+    } else if is_new(object)? {
+        return new(object, dtype, place);
+    } else {
+        imported(object, Some(&place.queue), None)?
+    };
+    let source = match dtype {
+        Some(dtype) => source.astype(dtype, false).raise()?,
+        None => source,
+    };
+    if source.device() == *place.device() {
+        return Ok(source);
+    }
+    source.to_place(place).raise()
+}
+
+/// An array over the memory of an object; of a copy of it, where NumPy has elements as they can't
+/// be used and `copy` allows it. A queue of a device that runs on the host is its home.
+fn imported(
+    object: &Bound<'_, PyAny>,
+    queue: Option<&Queue>,
+    copy: Option<bool>,
+) -> PyResult<Tensor> {
+    let py = object.py();
+    let queue = match queue.filter(|queue| queue.device().info().host_executed) {
+        Some(queue) => queue.clone(),
+        None => host_queue()?,
+    };
+    if let Some(tensor) = buffer_protocol::import(object, &queue)? {
+        return Ok(tensor);
+    }
+    if foreign::is_numpy(py, object, "ndarray")? && copy != Some(false) {
+        let dtype = object.getattr("dtype")?;
+        let native = dtype.call_method1("newbyteorder", ("=",))?;
+        let arranged = object.call_method1("astype", (native,))?;
+        return buffer_protocol::import(&arranged, &queue)?.ok_or_else(|| {
+            PyTypeError::new_err(format!(
+                "asarray: NumPy's dtype {dtype} has no equivalent; convert the array first"
+            ))
+        });
+    }
+    if object.hasattr("__dlpack__")? {
+        return dlpack::import(py, object, None, copy);
+    }
+    Err(PyTypeError::new_err(format!(
+        "asarray: expected an array, a number, nested sequences of them or an object with the \
+         DLPack or buffer protocol, got {}",
+        foreign::describe(object)
+    )))
+}
+
+/// The default queue of the first device that runs on the host.
+fn host_queue() -> PyResult<Queue> {
+    let mut devices = millpond::devices().iter();
+    let host = devices.find(|device| device.info().host_executed);
+    let device = host.ok_or_else(|| PyBufferError::new_err("there is no device of the host"))?;
+    device.default_queue().raise()
+}
+
+/// Adds the functions.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(asarray, module)?)?;
+    module.add_function(wrap_pyfunction!(from_numpy, module)?)?;
+    module.add_function(wrap_pyfunction!(from_dlpack, module)?)
+}

@@ -1,0 +1,509 @@
+//! Functions that make arrays, but for [`asarray`](super::asarray).
+
+use millpond::tensor::creation::{self, Indexing};
+use millpond::tensor::{Order, Place, Tensor, data_types, range};
+use millpond::types::{DType, Scalar};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::error::Raise;
+use crate::runtime::PyQueue;
+use crate::tensor::array::{ArrayLike, PyArray};
+use crate::tensor::dtype::DTypeLike;
+use crate::tensor::extent::ShapeLike;
+use crate::tensor::operators::Answer;
+use crate::tensor::place::{DeviceLike, KindLike, Where};
+use crate::tensor::scalar::{self, Number};
+use crate::tensor::{enter, order};
+
+/// The dtype that was asked for, else the device's default float.
+fn dtype_or_float(dtype: Option<DTypeLike>, place: &Place) -> DType {
+    dtype.map_or_else(
+        || data_types::default_float(place.device()),
+        |dtype| dtype.0,
+    )
+}
+
+/// An array of one value in this order.
+fn filled(
+    shape: &ShapeLike,
+    value: Scalar,
+    dtype: Option<DType>,
+    order: Order,
+    place: &Place,
+) -> PyResult<Tensor> {
+    if order != Order::F {
+        return creation::full(&shape.0, value, dtype, place).raise();
+    }
+    // A shape read backwards in row-major order is the shape in column-major order.
+    let reversed: Vec<usize> = shape.0.iter().rev().copied().collect();
+    let tensor = creation::full(&reversed, value, dtype, place).raise()?;
+    let axes: Vec<isize> = (0..reversed.len() as isize).rev().collect();
+    tensor.permute_dims(&axes).raise()
+}
+
+/// Makes an array without setting its elements.
+///
+/// Parameters
+/// ----------
+/// shape : int or tuple of int
+///     Sizes of the axes.
+/// dtype : dtype, optional
+///     The default is the device's default real dtype.
+/// device : Device, Queue or str, optional
+///     Where the array goes; the default device, if nothing is said.
+/// order : {'C', 'F'}, optional
+///     Row-major or column-major.
+/// usm_type : {'device', 'shared', 'host'}, optional
+///     Kind of memory; ``'device'`` if nothing is said.
+/// queue : Queue, optional
+///     Queue that operations on the array are submitted to; the device's default one, if nothing
+///     is said.
+///
+/// Returns
+/// -------
+/// Array
+///     Its elements are whatever the memory holds.
+#[pyfunction]
+#[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
+fn empty<'py>(
+    py: Python<'py>,
+    shape: ShapeLike,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    enter(py);
+    let place = Where::new(device, queue, usm_type).place()?;
+    let (dtype, order) = (dtype_or_float(dtype, &place), order::parse(order)?);
+    PyArray::new(
+        py,
+        creation::empty_in_order(&shape.0, dtype, order, &place).raise()?,
+    )
+}
+
+/// Makes an array of zeros.
+///
+/// Parameters
+/// ----------
+/// shape : int or tuple of int
+///     Sizes of the axes.
+/// dtype, device, order, usm_type, queue
+///     As for `empty`.
+#[pyfunction]
+#[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
+fn zeros<'py>(
+    py: Python<'py>,
+    shape: ShapeLike,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    enter(py);
+    let place = Where::new(device, queue, usm_type).place()?;
+    let dtype = Some(dtype_or_float(dtype, &place));
+    let order = order::parse(order)?;
+    PyArray::new(py, filled(&shape, Scalar::Int(0), dtype, order, &place)?)
+}
+
+/// Makes an array of ones.
+///
+/// Parameters
+/// ----------
+/// shape : int or tuple of int
+///     Sizes of the axes.
+/// dtype, device, order, usm_type, queue
+///     As for `empty`.
+#[pyfunction]
+#[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
+fn ones<'py>(
+    py: Python<'py>,
+    shape: ShapeLike,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    enter(py);
+    let place = Where::new(device, queue, usm_type).place()?;
+    let dtype = Some(dtype_or_float(dtype, &place));
+    let order = order::parse(order)?;
+    PyArray::new(py, filled(&shape, Scalar::Int(1), dtype, order, &place)?)
+}
+
+/// Makes an array of one value.
+///
+/// Parameters
+/// ----------
+/// shape : int or tuple of int
+///     Sizes of the axes.
+/// fill_value : bool, int, float, complex or Array
+///     The value; an array must have no dimension, or broadcast to `shape`.
+/// dtype : dtype, optional
+///     The default is the value's.
+/// device, order, usm_type, queue
+///     As for `empty`; where nothing is said, an array's fill value decides.
+#[pyfunction]
+#[pyo3(signature = (shape, fill_value, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
+fn full<'py>(
+    shape: ShapeLike,
+    fill_value: &Bound<'py, PyAny>,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    let py = fill_value.py();
+    enter(py);
+    let place = Where::new(device, queue, usm_type);
+    let (order, dtype) = (order::parse(order)?, dtype.map(|dtype| dtype.0));
+    if let Ok(value) = fill_value.cast::<PyArray>() {
+        let value = value.get().tensor();
+        let place = place.beside(value)?;
+        let dtype = dtype.unwrap_or(value.dtype());
+        let tensor = creation::empty_in_order(&shape.0, dtype, order, &place).raise()?;
+        tensor.assign(value).raise()?;
+        return PyArray::new(py, tensor);
+    }
+    let (value, own) = match scalar::of_numpy(fill_value)? {
+        Some((value, dtype)) => (value, Some(dtype)),
+        None => (fill_value.extract::<Number>()?.0, None),
+    };
+    PyArray::new(
+        py,
+        filled(&shape, value, dtype.or(own), order, &place.place()?)?,
+    )
+}
+
+/// Makes an array of evenly spaced values, `step` apart, from `start` up to `stop`, which isn't
+/// among them.
+///
+/// Parameters
+/// ----------
+/// start : int or float
+///     The first value; with `stop` left out, the end, and the first value is 0.
+/// stop : int or float, optional
+///     The end.
+/// step : int or float, optional
+///     The distance.
+/// dtype : dtype, optional
+///     The default is an integer if all values are integers, else the default real dtype.
+/// device, usm_type, queue
+///     As for `empty`.
+#[pyfunction]
+#[pyo3(signature = (start, /, stop=None, step=Number(Scalar::Int(1)), *, dtype=None, device=None, usm_type=None, queue=None), text_signature = "(start, /, stop=None, step=1, *, dtype=None, device=None, usm_type=None, queue=None)")]
+fn arange<'py>(
+    py: Python<'py>,
+    start: Number,
+    stop: Option<Number>,
+    step: Number,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    enter(py);
+    let place = Where::new(device, queue, usm_type).place()?;
+    let (start, stop) = match stop {
+        Some(stop) => (start.0, stop.0),
+        None => (Scalar::Int(0), start.0),
+    };
+    let dtype = dtype.map(|dtype| dtype.0);
+    PyArray::new(
+        py,
+        range::arange(start, stop, step.0, dtype, &place).raise()?,
+    )
+}
+
+/// Makes an array of `num` evenly spaced values from `start` to `stop`.
+///
+/// Parameters
+/// ----------
+/// start, stop : int, float or complex
+///     The ends.
+/// num : int
+///     How many.
+/// dtype : dtype, optional
+///     The default is the default real dtype, or complex dtype if an end is complex.
+/// endpoint : bool, optional
+///     Whether `stop` is the last value; else it would be the next.
+/// device, usm_type, queue
+///     As for `empty`.
+#[pyfunction]
+#[pyo3(signature = (start, stop, /, num, *, dtype=None, device=None, endpoint=true, usm_type=None, queue=None))]
+fn linspace<'py>(
+    py: Python<'py>,
+    start: Number,
+    stop: Number,
+    num: isize,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    endpoint: bool,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    enter(py);
+    let num = usize::try_from(num)
+        .map_err(|_| PyValueError::new_err(format!("linspace: num is negative: {num}")))?;
+    let place = Where::new(device, queue, usm_type).place()?;
+    let dtype = dtype.map(|dtype| dtype.0);
+    PyArray::new(
+        py,
+        range::linspace(start.0, stop.0, num, endpoint, dtype, &place).raise()?,
+    )
+}
+
+/// Makes a matrix of zeros with ones on a diagonal.
+///
+/// Parameters
+/// ----------
+/// n_rows : int
+///     Number of rows.
+/// n_cols : int, optional
+///     Number of columns; `n_rows` if left out.
+/// k : int, optional
+///     The diagonal: 0 is the main one, positive ones lie above it.
+/// dtype, device, order, usm_type, queue
+///     As for `empty`.
+#[pyfunction]
+#[pyo3(signature = (n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, order="C", usm_type=None, queue=None))]
+fn eye<'py>(
+    py: Python<'py>,
+    n_rows: usize,
+    n_cols: Option<usize>,
+    k: isize,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    enter(py);
+    let place = Where::new(device, queue, usm_type).place()?;
+    let dtype = dtype_or_float(dtype, &place);
+    let tensor = creation::eye(n_rows, n_cols.unwrap_or(n_rows), k, dtype, &place).raise()?;
+    PyArray::new(py, order::arranged(tensor, order::parse(order)?)?)
+}
+
+/// Makes an array of the shape of another without setting its elements.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The model.
+/// dtype : dtype, optional
+///     The default is the model's.
+/// order : {'K', 'C', 'F', 'A'}, optional
+///     How the axes lie in memory; ``'K'`` is as those of the model.
+/// device, usm_type, queue
+///     As for `empty`; the model's, where nothing is said.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
+fn empty_like<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    enter(py);
+    let place = Where::new(device, queue, usm_type).beside(x.tensor())?;
+    let dtype = dtype.map(|dtype| dtype.0);
+    let order = order::parse(order)?;
+    PyArray::new(
+        py,
+        creation::empty_like(x.tensor(), dtype, order, Some(&place)).raise()?,
+    )
+}
+
+/// Makes an array of zeros of the shape of another.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The model.
+/// dtype, device, order, usm_type, queue
+///     As for `empty_like`.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
+fn zeros_like<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    let place = Where::new(device, queue, usm_type);
+    filled_like(py, &x, Scalar::Int(0), dtype, order, &place)
+}
+
+/// Makes an array of ones of the shape of another.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The model.
+/// dtype, device, order, usm_type, queue
+///     As for `empty_like`.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
+fn ones_like<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    let place = Where::new(device, queue, usm_type);
+    filled_like(py, &x, Scalar::Int(1), dtype, order, &place)
+}
+
+/// Makes an array of one value, of the shape of another.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The model.
+/// fill_value : bool, int, float or complex
+///     The value.
+/// dtype, device, order, usm_type, queue
+///     As for `empty_like`.
+#[pyfunction]
+#[pyo3(signature = (x, /, fill_value, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
+fn full_like<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    fill_value: &Bound<'py, PyAny>,
+    dtype: Option<DTypeLike>,
+    device: Option<DeviceLike>,
+    order: &str,
+    usm_type: Option<KindLike>,
+    queue: Option<Py<PyQueue>>,
+) -> Answer<'py> {
+    let place = Where::new(device, queue, usm_type);
+    if let Ok(value) = fill_value.cast::<PyArray>() {
+        enter(py);
+        let dtype = dtype.map(|dtype| dtype.0);
+        let place = place.beside(x.tensor())?;
+        let order = order::parse(order)?;
+        let tensor = creation::empty_like(x.tensor(), dtype, order, Some(&place)).raise()?;
+        tensor.assign(value.get().tensor()).raise()?;
+        return PyArray::new(py, tensor);
+    }
+    let value = fill_value.extract::<Number>()?.0;
+    filled_like(py, &x, value, dtype, order, &place)
+}
+
+fn filled_like<'py>(
+    py: Python<'py>,
+    model: &ArrayLike<'py>,
+    value: Scalar,
+    dtype: Option<DTypeLike>,
+    order: &str,
+    place: &Where,
+) -> Answer<'py> {
+    enter(py);
+    let model = model.tensor();
+    let dtype = dtype.map(|dtype| dtype.0);
+    let (order, place) = (order::parse(order)?, place.beside(model)?);
+    PyArray::new(
+        py,
+        creation::full_like(model, value, dtype, order, Some(&place)).raise()?,
+    )
+}
+
+/// Copies the elements on and below a diagonal; zeros are above it.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     Matrices, in the last two axes.
+/// k : int, optional
+///     The diagonal: 0 is the main one, positive ones lie above it.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, k=0))]
+fn tril<'py>(py: Python<'py>, x: ArrayLike<'py>, k: isize) -> Answer<'py> {
+    enter(py);
+    PyArray::new(py, creation::tril(x.tensor(), k).raise()?)
+}
+
+/// Copies the elements on and above a diagonal; zeros are below it.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     Matrices, in the last two axes.
+/// k : int, optional
+///     The diagonal: 0 is the main one, positive ones lie above it.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, k=0))]
+fn triu<'py>(py: Python<'py>, x: ArrayLike<'py>, k: isize) -> Answer<'py> {
+    enter(py);
+    PyArray::new(py, creation::triu(x.tensor(), k).raise()?)
+}
+
+/// Makes the coordinates of a grid.
+///
+/// Parameters
+/// ----------
+/// *arrays : Array
+///     The coordinates along each axis, all of one dtype.
+/// indexing : {'xy', 'ij'}, optional
+///     Order of the first two axes: of a plane, or of a matrix.
+///
+/// Returns
+/// -------
+/// tuple of Array
+///     An array for each axis.
+#[pyfunction]
+#[pyo3(signature = (*arrays, indexing="xy"))]
+fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: &str) -> PyResult<Bound<'py, PyTuple>> {
+    let py = arrays.py();
+    enter(py);
+    let arrays: Vec<ArrayLike<'py>> = arrays
+        .iter_borrowed()
+        .map(|array| array.extract())
+        .collect::<PyResult<_>>()?;
+    let tensors: Vec<&Tensor> = arrays.iter().map(ArrayLike::tensor).collect();
+    let indexing = match indexing {
+        "xy" => Indexing::Xy,
+        "ij" => Indexing::Ij,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "meshgrid: indexing must be 'xy' or 'ij', not '{indexing}'"
+            )));
+        }
+    };
+    super::array::tuple_of(py, creation::meshgrid(&tensors, indexing).raise()?)
+}
+
+/// Adds the functions.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(empty, module)?)?;
+    module.add_function(wrap_pyfunction!(zeros, module)?)?;
+    module.add_function(wrap_pyfunction!(ones, module)?)?;
+    module.add_function(wrap_pyfunction!(full, module)?)?;
+    module.add_function(wrap_pyfunction!(arange, module)?)?;
+    module.add_function(wrap_pyfunction!(linspace, module)?)?;
+    module.add_function(wrap_pyfunction!(eye, module)?)?;
+    module.add_function(wrap_pyfunction!(empty_like, module)?)?;
+    module.add_function(wrap_pyfunction!(zeros_like, module)?)?;
+    module.add_function(wrap_pyfunction!(ones_like, module)?)?;
+    module.add_function(wrap_pyfunction!(full_like, module)?)?;
+    module.add_function(wrap_pyfunction!(tril, module)?)?;
+    module.add_function(wrap_pyfunction!(triu, module)?)?;
+    module.add_function(wrap_pyfunction!(meshgrid, module)?)
+}

@@ -1,0 +1,214 @@
+//! Element-wise functions: one object for each row of the operations.
+
+use millpond::kernel::ops::{self, Operation, rows};
+use millpond::tensor::{Operand, Tensor, apply};
+use millpond::types::{DType, Kind};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use smallvec::SmallVec;
+
+use crate::error::Raise;
+use crate::tensor::array::PyArray;
+use crate::tensor::operand::Operands;
+use crate::tensor::{enter, order};
+
+/// Function that works element by element, with broadcasting and type promotion.
+///
+/// Parameters
+/// ----------
+/// *args : Array or number
+///     The operands; at least one is an array. A Python number takes the dtype of the arrays
+///     beside it.
+/// out : Array, optional
+///     Where the result goes. It must have the result's shape, and a dtype that the result can be
+///     cast to within its kind.
+/// order : {'K', 'C', 'F', 'A'}, optional
+///     How the axes of a new result lie in memory; ``'K'`` keeps the operands' order.
+///
+/// Returns
+/// -------
+/// Array
+///     The result, `out` if that was given.
+#[pyclass(frozen, name = "ElementwiseFunction", module = "millpond.tensor")]
+#[derive(Debug)]
+pub(crate) struct ElementwiseFunction {
+    operation: &'static Operation,
+    documentation: String,
+}
+
+impl ElementwiseFunction {
+    fn new(operation: &'static Operation) -> Self {
+        Self {
+            operation,
+            documentation: documentation(operation),
+        }
+    }
+}
+
+#[pymethods]
+impl ElementwiseFunction {
+    #[pyo3(signature = (*args, out=None, order="K"))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        out: Option<&Bound<'py, PyArray>>,
+        order: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let name = self.operation.name();
+        if args.len() != self.operation.arity() {
+            return Err(PyTypeError::new_err(format!(
+                "{name}: takes {} positional arguments, {} were given",
+                self.operation.arity(),
+                args.len()
+            )));
+        }
+        let operands = Operands::of(name, args.iter_borrowed())?;
+        call(args.py(), self.operation, &operands.list(), out, order)
+    }
+
+    /// The name.
+    #[getter]
+    fn __name__(&self) -> &'static str {
+        self.operation.name()
+    }
+
+    #[getter]
+    fn __qualname__(&self) -> &'static str {
+        self.operation.name()
+    }
+
+    #[getter]
+    fn __doc__(&self) -> &str {
+        &self.documentation
+    }
+
+    #[getter]
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let inspect = py.import("inspect")?;
+        let parameter = inspect.getattr("Parameter")?;
+        let parameters = PyList::empty(py);
+        for &argument in self.operation.arguments() {
+            let kind = parameter.getattr("POSITIONAL_ONLY")?;
+            parameters.append(parameter.call1((argument, kind))?)?;
+        }
+        let keyword = parameter.getattr("KEYWORD_ONLY")?;
+        for (name, default) in [("out", None), ("order", Some("K"))] {
+            let options = PyDict::new(py);
+            options.set_item("default", default)?;
+            parameters.append(parameter.call((name, &keyword), Some(&options))?)?;
+        }
+        inspect.getattr("Signature")?.call1((parameters,))
+    }
+
+    /// Number of operands.
+    #[getter]
+    fn nin(&self) -> usize {
+        self.operation.arity()
+    }
+
+    /// Number of results.
+    #[getter]
+    fn nout(&self) -> usize {
+        1
+    }
+
+    /// Dtypes it computes with, as NumPy abbreviates them: operands, an arrow, the result.
+    #[getter]
+    fn types(&self) -> Vec<String> {
+        signatures(self.operation)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<function millpond.tensor.{}>", self.operation.name())
+    }
+
+    fn __reduce__(&self) -> &'static str {
+        self.operation.name()
+    }
+}
+
+/// Applies an operation as its Python function does.
+pub(crate) fn call<'py>(
+    py: Python<'py>,
+    operation: &'static Operation,
+    operands: &[Operand<'_>],
+    out: Option<&Bound<'py, PyArray>>,
+    order: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let order = order::parse(order)?;
+    enter(py);
+    let target: Option<&Tensor> = out.map(|out| out.get().tensor());
+    let result = apply(operation, operands, target).raise()?;
+    match out {
+        Some(out) => Ok(out.clone().into_any()),
+        None => PyArray::new(py, order::arranged(result, order)?),
+    }
+}
+
+fn signatures(operation: &Operation) -> Vec<String> {
+    // The half types are computed in `float32`, but are accepted and given all the same.
+    DType::ALL
+        .iter()
+        .filter_map(|&dtype| {
+            let inputs: SmallVec<[DType; 3]> = SmallVec::from_elem(dtype, operation.arity());
+            let signature = operation.resolve(&inputs, DType::Float64).ok()?;
+            if signature.inputs != inputs {
+                return None;
+            }
+            let inputs: String = inputs.iter().map(|dtype| dtype.numpy_char()).collect();
+            Some(format!("{inputs}->{}", signature.output.numpy_char()))
+        })
+        .collect()
+}
+
+/// The row's sentence, and what all functions have in common, in NumPy's form.
+fn documentation(operation: &Operation) -> String {
+    let mut operands = operation.arguments().join(", ");
+    let kinds = kinds(operation);
+    operands.push_str(" : Array or number\n    ");
+    operands.push_str(match operation.arity() {
+        1 => "The elements",
+        _ => "The operands, which are broadcast to one shape and promoted to one dtype",
+    });
+    format!(
+        "{}\n\nParameters\n----------\n{operands}, {kinds}.\n\
+         out : Array, optional\n    Where the result goes; it may overlap the operands.\n\
+         order : {{'K', 'C', 'F', 'A'}}, optional\n    How the axes of a new result lie in memory.\n\n\
+         Returns\n-------\nArray\n    The result, `out` if that was given.\n",
+        operation.documentation()
+    )
+}
+
+fn kinds(operation: &Operation) -> String {
+    let accepted = |kind| {
+        DType::ALL
+            .iter()
+            .filter(|dtype| dtype.kind() == kind)
+            .any(|&dtype| {
+                let inputs: SmallVec<[DType; 3]> = SmallVec::from_elem(dtype, operation.arity());
+                operation.resolve(&inputs, DType::Float64).is_ok()
+            })
+    };
+    let kinds: Vec<_> = [
+        (Kind::Bool, "bool"),
+        (Kind::Int, "integer"),
+        (Kind::Float, "real"),
+        (Kind::Complex, "complex"),
+    ]
+    .into_iter()
+    .filter(|(kind, _)| accepted(*kind))
+    .map(|(_, name)| name)
+    .collect();
+    format!("of a dtype that is {}", kinds.join(", "))
+}
+
+/// Adds the class and a function for each operation that has no signature of its own.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ElementwiseFunction>()?;
+    let special = [&rows::clip, &rows::where_];
+    for operation in ops::operations().filter(|operation| !special.contains(operation)) {
+        module.add(operation.name(), ElementwiseFunction::new(operation))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,373 @@
+//! Functions that rearrange elements: views where strides can say it, copies elsewhere.
+
+use millpond::tensor::{Tensor, manipulation};
+use millpond::types::shape;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::error::Raise;
+use crate::tensor::array::{ArrayLike, PyArray, tuple_of};
+use crate::tensor::extent::{Integers, ShapeLike, tuple};
+use crate::tensor::operators::Answer;
+use crate::tensor::{enter, order};
+
+/// Gives the elements another shape.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// shape : int or tuple of int
+///     The shape; one size may be -1 and follows from the others.
+/// order : {'C', 'F'}, optional
+///     How the elements are counted, in both shapes.
+/// copy : bool, optional
+///     Whether elements are copied always, never (which fails where it would be needed), or, by
+///     default, where it is needed.
+#[pyfunction]
+#[pyo3(signature = (x, /, shape, *, order="C", copy=None))]
+fn reshape<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    shape: Integers,
+    order: &str,
+    copy: Option<bool>,
+) -> Answer<'py> {
+    enter(py);
+    let order = order::parse(order)?;
+    PyArray::new(
+        py,
+        x.tensor().reshape_in_order(&shape.0, order, copy).raise()?,
+    )
+}
+
+/// Views an array with its axes in another order.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// axes : tuple of int
+///     Each axis once, in the new order.
+#[pyfunction]
+#[pyo3(signature = (x, /, axes))]
+fn permute_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axes: Integers) -> Answer<'py> {
+    PyArray::new(py, x.tensor().permute_dims(&axes.0).raise()?)
+}
+
+/// Views an array with the last two axes exchanged.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     Matrices, in the last two axes.
+#[pyfunction]
+#[pyo3(signature = (x, /))]
+fn matrix_transpose<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
+    PyArray::new(py, x.tensor().matrix_transpose().raise()?)
+}
+
+/// Views an array with axes moved elsewhere; the others keep their order.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// source : int or tuple of int
+///     The axes to move.
+/// destination : int or tuple of int
+///     Where each of them goes.
+#[pyfunction]
+#[pyo3(signature = (x, source, destination, /))]
+fn moveaxis<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    source: Integers,
+    destination: Integers,
+) -> Answer<'py> {
+    PyArray::new(py, x.tensor().moveaxis(&source.0, &destination.0).raise()?)
+}
+
+/// Views an array with two axes exchanged.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// axis1, axis2 : int
+///     The axes.
+#[pyfunction]
+#[pyo3(signature = (x, axis1, axis2))]
+fn swapaxes<'py>(py: Python<'py>, x: ArrayLike<'py>, axis1: isize, axis2: isize) -> Answer<'py> {
+    PyArray::new(py, x.tensor().swapaxes(axis1, axis2).raise()?)
+}
+
+/// Views an array with new axes of size one.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// axis : int or tuple of int, optional
+///     Where the new axes are, in the result.
+#[pyfunction]
+#[pyo3(signature = (x, /, axis=Integers::one(0)), text_signature = "(x, /, axis=0)")]
+fn expand_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Integers) -> Answer<'py> {
+    PyArray::new(py, x.tensor().expand_dims(&axis.0).raise()?)
+}
+
+/// Views an array without axes of size one.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// axis : int or tuple of int, optional
+///     The axes to leave out; all of size one, if nothing is said.
+#[pyfunction]
+#[pyo3(signature = (x, /, axis=None))]
+fn squeeze<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> Answer<'py> {
+    PyArray::new(
+        py,
+        x.tensor().squeeze(Integers::given(axis.as_ref())).raise()?,
+    )
+}
+
+/// Views an array with the elements along axes in reverse order.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// axis : int or tuple of int, optional
+///     The axes; all of them, if nothing is said.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, axis=None))]
+fn flip<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> Answer<'py> {
+    PyArray::new(py, x.tensor().flip(Integers::given(axis.as_ref())).raise()?)
+}
+
+/// Views an array with its elements repeated, so that it has a shape; the view is read-only.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// shape : int or tuple of int
+///     The shape.
+#[pyfunction]
+#[pyo3(signature = (x, /, shape))]
+fn broadcast_to<'py>(py: Python<'py>, x: ArrayLike<'py>, shape: ShapeLike) -> Answer<'py> {
+    PyArray::new(py, x.tensor().broadcast_to(&shape.0).raise()?)
+}
+
+/// Views arrays with the shape that all broadcast to.
+///
+/// Parameters
+/// ----------
+/// *arrays : Array
+///     The arrays.
+///
+/// Returns
+/// -------
+/// tuple of Array
+///     The views.
+#[pyfunction]
+#[pyo3(signature = (*arrays))]
+fn broadcast_arrays<'py>(arrays: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
+    let arrays = Arrays::of(arrays)?;
+    let views = manipulation::broadcast_arrays(&arrays.tensors()).raise()?;
+    tuple_of(arrays.py, views)
+}
+
+/// Says which shape all of some shapes broadcast to.
+///
+/// Parameters
+/// ----------
+/// *shapes : tuple of int
+///     The shapes.
+#[pyfunction]
+#[pyo3(signature = (*shapes))]
+fn broadcast_shapes<'py>(shapes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
+    let owned: Vec<ShapeLike> = shapes
+        .iter_borrowed()
+        .map(|shape| shape.extract())
+        .collect::<PyResult<_>>()?;
+    let borrowed: Vec<&[usize]> = owned.iter().map(|shape| &shape.0[..]).collect();
+    let joined = shape::broadcast(&borrowed)
+        .map_err(millpond::tensor::Error::from)
+        .raise()?;
+    tuple(shapes.py(), &joined)
+}
+
+/// Copies an array with its elements shifted along axes; what leaves at one end enters at the
+/// other.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// shift : int or tuple of int
+///     How far, for each axis.
+/// axis : int or tuple of int, optional
+///     The axes; without, the elements are shifted as if they were in one row.
+#[pyfunction]
+#[pyo3(signature = (x, /, shift, *, axis=None))]
+fn roll<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    shift: Integers,
+    axis: Option<Integers>,
+) -> Answer<'py> {
+    enter(py);
+    let shifts = shift.beside(axis.as_ref());
+    PyArray::new(
+        py,
+        x.tensor()
+            .roll(&shifts, Integers::given(axis.as_ref()))
+            .raise()?,
+    )
+}
+
+/// Joins arrays along an axis.
+///
+/// Parameters
+/// ----------
+/// arrays : sequence of Array
+///     The arrays; their shapes differ along the axis at most.
+/// axis : int, optional
+///     The axis; with None, all elements come in one row.
+#[pyfunction]
+#[pyo3(signature = (arrays, /, *, axis=Some(0)), text_signature = "(arrays, /, *, axis=0)")]
+fn concat<'py>(arrays: &Bound<'py, PyAny>, axis: Option<isize>) -> Answer<'py> {
+    let py = arrays.py();
+    enter(py);
+    let arrays = Arrays::of(arrays)?;
+    PyArray::new(py, manipulation::concat(&arrays.tensors(), axis).raise()?)
+}
+
+/// Joins arrays along a new axis.
+///
+/// Parameters
+/// ----------
+/// arrays : sequence of Array
+///     The arrays, all of one shape.
+/// axis : int, optional
+///     Where the new axis is, in the result.
+#[pyfunction]
+#[pyo3(signature = (arrays, /, *, axis=0))]
+fn stack<'py>(arrays: &Bound<'py, PyAny>, axis: isize) -> Answer<'py> {
+    let py = arrays.py();
+    enter(py);
+    let arrays = Arrays::of(arrays)?;
+    PyArray::new(py, manipulation::stack(&arrays.tensors(), axis).raise()?)
+}
+
+/// Views what lies along an axis, one after the other.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// axis : int, optional
+///     The axis.
+///
+/// Returns
+/// -------
+/// tuple of Array
+///     The views, which lack the axis.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, axis=0))]
+fn unstack<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: isize) -> PyResult<Bound<'py, PyTuple>> {
+    tuple_of(py, x.tensor().unstack(axis).raise()?)
+}
+
+/// Repeats an array as tiles do.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// repetitions : int or tuple of int
+///     How many times along each axis, the last ones if there are fewer.
+#[pyfunction]
+#[pyo3(signature = (x, repetitions, /))]
+fn tile<'py>(py: Python<'py>, x: ArrayLike<'py>, repetitions: ShapeLike) -> Answer<'py> {
+    enter(py);
+    PyArray::new(py, x.tensor().tile(&repetitions.0).raise()?)
+}
+
+/// Repeats each element.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// repeats : int
+///     How many times.
+/// axis : int, optional
+///     The axis along which the copies lie; without, all elements come in one row.
+#[pyfunction]
+#[pyo3(signature = (x, repeats, /, *, axis=None))]
+fn repeat<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    repeats: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+) -> Answer<'py> {
+    enter(py);
+    let count: isize = repeats.extract().map_err(|_| {
+        pyo3::exceptions::PyNotImplementedError::new_err(format!(
+            "repeat: only one integer for all elements is available yet, not {}",
+            crate::tensor::foreign::describe(repeats)
+        ))
+    })?;
+    let count = usize::try_from(count)
+        .map_err(|_| PyValueError::new_err(format!("repeat: repeats is negative: {count}")))?;
+    PyArray::new(py, x.tensor().repeat(count, axis).raise()?)
+}
+
+/// Arrays given as a sequence.
+struct Arrays<'py> {
+    py: Python<'py>,
+    held: Vec<ArrayLike<'py>>,
+}
+
+impl<'py> Arrays<'py> {
+    fn of(objects: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let held = objects
+            .try_iter()?
+            .map(|object| object?.extract())
+            .collect::<PyResult<_>>()?;
+        Ok(Self {
+            py: objects.py(),
+            held,
+        })
+    }
+
+    fn tensors(&self) -> Vec<&Tensor> {
+        self.held.iter().map(ArrayLike::tensor).collect()
+    }
+}
+
+/// Adds the functions.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(reshape, module)?)?;
+    module.add_function(wrap_pyfunction!(permute_dims, module)?)?;
+    module.add_function(wrap_pyfunction!(matrix_transpose, module)?)?;
+    module.add_function(wrap_pyfunction!(moveaxis, module)?)?;
+    module.add_function(wrap_pyfunction!(swapaxes, module)?)?;
+    module.add_function(wrap_pyfunction!(expand_dims, module)?)?;
+    module.add_function(wrap_pyfunction!(squeeze, module)?)?;
+    module.add_function(wrap_pyfunction!(flip, module)?)?;
+    module.add_function(wrap_pyfunction!(broadcast_to, module)?)?;
+    module.add_function(wrap_pyfunction!(broadcast_arrays, module)?)?;
+    module.add_function(wrap_pyfunction!(broadcast_shapes, module)?)?;
+    module.add_function(wrap_pyfunction!(roll, module)?)?;
+    module.add_function(wrap_pyfunction!(concat, module)?)?;
+    module.add_function(wrap_pyfunction!(stack, module)?)?;
+    module.add_function(wrap_pyfunction!(unstack, module)?)?;
+    module.add_function(wrap_pyfunction!(tile, module)?)?;
+    module.add_function(wrap_pyfunction!(repeat, module)?)
+}

@@ -1,0 +1,80 @@
+//! Arrays, as Python sees them: the module that `millpond.tensor` re-exports.
+//!
+//! A module for each chapter of the standard holds the functions, `array.rs` the class. Arguments
+//! are converted by `dtype.rs`, `extent.rs`, `operand.rs`, `order.rs`, `place.rs` and `scalar.rs`,
+//! so that every function understands the same things in the same way.
+
+pub(crate) mod array;
+mod asarray;
+mod conversion;
+mod creation;
+mod data_types;
+pub(crate) mod dtype;
+mod elementwise;
+pub(crate) mod extent;
+mod flags;
+pub(crate) mod foreign;
+mod indexing;
+mod iteration;
+mod manipulation;
+mod operand;
+mod operators;
+mod order;
+mod pickle;
+pub(crate) mod place;
+mod printing;
+mod scalar;
+mod selection;
+mod sequence;
+mod statistics;
+mod transfer;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::gil;
+use crate::runtime::origin;
+
+/// Versions of the standard whose functions the namespace has.
+const VERSIONS: [&str; 5] = ["2021.12", "2022.12", "2023.12", "2024.12", "2025.12"];
+
+/// To be called first by everything that Python calls and that submits work.
+#[inline]
+pub(crate) fn enter(py: Python<'_>) {
+    gil::enter();
+    origin::note(py);
+}
+
+/// The namespace for a version of the standard.
+fn namespace<'py>(py: Python<'py>, version: Option<&str>) -> PyResult<Bound<'py, PyModule>> {
+    match version {
+        Some(version) if !VERSIONS.contains(&version) => Err(PyValueError::new_err(format!(
+            "__array_namespace__: version '{version}' is not known; the versions are {}",
+            VERSIONS.join(", ")
+        ))),
+        _ => py.import("millpond.tensor"),
+    }
+}
+
+/// Adds the module `tensor`.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let tensor = PyModule::new(py, "tensor")?;
+    tensor.add_class::<array::PyArray>()?;
+    tensor.add("__array_api_version__", VERSIONS[VERSIONS.len() - 1])?;
+    dtype::register(&tensor)?;
+    asarray::register(&tensor)?;
+    creation::register(&tensor)?;
+    data_types::register(&tensor)?;
+    elementwise::register(&tensor)?;
+    selection::register(&tensor)?;
+    manipulation::register(&tensor)?;
+    statistics::register(&tensor)?;
+    transfer::register(&tensor)?;
+    printing::register(&tensor)?;
+    pickle::register(&tensor)?;
+    module.add_submodule(&tensor)?;
+    // So that it can be imported from.
+    let modules = py.import("sys")?.getattr("modules")?;
+    modules.set_item("millpond._millpond.tensor", tensor)
+}

@@ -1,0 +1,132 @@
+//! What Python's operators do: hand the operands to the one place that applies operations.
+//!
+//! The common cases, an array or a Python number on the other side, are decided by comparing type
+//! pointers and take no memory of Python's but the result's.
+
+use millpond::kernel::Operation;
+use millpond::tensor::{Operand, Place, Tensor, apply, apply_in_place, creation};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::error::Raise;
+use crate::tensor::array::PyArray;
+use crate::tensor::{foreign, scalar};
+
+/// An array, or Python's `NotImplemented`.
+pub(crate) type Answer<'py> = PyResult<Bound<'py, PyAny>>;
+
+/// `array op other`.
+#[inline]
+pub(crate) fn binary<'py>(
+    operation: &'static Operation,
+    array: &PyArray,
+    other: &Bound<'py, PyAny>,
+) -> Answer<'py> {
+    let py = other.py();
+    match Other::of(array, other)? {
+        Some(other) => {
+            let operands = [Operand::from(array.tensor()), other.operand()];
+            PyArray::new(py, apply(operation, &operands, None).raise()?)
+        }
+        None => Ok(py.NotImplemented().into_bound(py)),
+    }
+}
+
+/// `other op array`, where the other operand didn't know what to do.
+pub(crate) fn reflected<'py>(
+    operation: &'static Operation,
+    array: &PyArray,
+    other: &Bound<'py, PyAny>,
+) -> Answer<'py> {
+    let py = other.py();
+    match Other::of(array, other)? {
+        Some(other) => {
+            let operands = [other.operand(), Operand::from(array.tensor())];
+            PyArray::new(py, apply(operation, &operands, None).raise()?)
+        }
+        None => Ok(py.NotImplemented().into_bound(py)),
+    }
+}
+
+/// `array op= other`.
+pub(crate) fn in_place(
+    operation: &'static Operation,
+    array: &PyArray,
+    other: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    match Other::of(array, other)? {
+        Some(other) => apply_in_place(operation, array.tensor(), &[other.operand()]).raise(),
+        // Python lets in-place methods answer `NotImplemented`, but then tries others and loses
+        // what is said here.
+        None => Err(PyTypeError::new_err(format!(
+            "{}: an array and {} cannot be combined in place",
+            operation.name(),
+            foreign::describe(other)
+        ))),
+    }
+}
+
+/// `op array`.
+#[inline]
+pub(crate) fn unary<'py>(
+    py: Python<'py>,
+    operation: &'static Operation,
+    array: &PyArray,
+) -> Answer<'py> {
+    PyArray::new(
+        py,
+        apply(operation, &[array.tensor().into()], None).raise()?,
+    )
+}
+
+/// Fails if a power was asked for with a modulus.
+///
+/// # Errors
+/// `TypeError`.
+pub(crate) fn refuse_modulo(modulo: &Bound<'_, PyAny>) -> PyResult<()> {
+    if modulo.is_none() {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err("pow: arrays take no modulus"))
+}
+
+/// The operand beside an array.
+enum Other<'a> {
+    Array(&'a Tensor),
+    Number(millpond::Scalar),
+    /// A scalar of NumPy, as an array.
+    Made(Tensor),
+}
+
+impl<'a> Other<'a> {
+    /// What an object is; `None` if it is nothing that an array combines with.
+    #[inline]
+    fn of(array: &PyArray, object: &'a Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        if let Ok(other) = object.cast_exact::<PyArray>() {
+            return Ok(Some(Self::Array(other.get().tensor())));
+        }
+        match scalar::of_python(object)? {
+            Some(value) => Ok(Some(Self::Number(value))),
+            None => Self::of_foreign(array, object),
+        }
+    }
+
+    #[cold]
+    fn of_foreign(array: &PyArray, object: &'a Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        if let Some((value, dtype)) = scalar::of_numpy(object)? {
+            let place = Place::of(array.tensor());
+            let made = creation::scalar(value, Some(dtype), &place).raise()?;
+            return Ok(Some(Self::Made(made)));
+        }
+        foreign::refuse_arrays(object)?;
+        Ok(None)
+    }
+
+    fn operand(&self) -> Operand<'_> {
+        match self {
+            Self::Array(tensor) => Operand::Tensor(tensor),
+            Self::Number(value) => Operand::Scalar(*value),
+            Self::Made(tensor) => Operand::Tensor(tensor),
+        }
+    }
+}
