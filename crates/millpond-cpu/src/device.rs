@@ -24,7 +24,7 @@ pub(crate) fn shut_down(label: &str) -> DeviceError {
 }
 
 /// What the devices of one driver have in common.
-pub(crate) struct Common {
+pub(crate) struct Host {
     pub(crate) config: CpuConfig,
     pub(crate) topology: Topology,
     pub(crate) registry: Arc<Registry>,
@@ -47,19 +47,19 @@ pub(crate) struct CpuDevice {
     cores: Vec<usize>,
     memory: Memory,
     executor: Arc<Executor>,
-    common: Arc<Common>,
+    host: Arc<Host>,
 }
 
 impl CpuDevice {
-    pub(crate) fn new(common: &Arc<Common>, place: Place) -> Self {
+    pub(crate) fn new(host: &Arc<Host>, place: Place) -> Self {
         let Place {
             index,
             label,
             cores,
         } = place;
-        let Common {
+        let Host {
             config, topology, ..
-        } = &**common;
+        } = &**host;
         let count = cores.len().min(topology.quota.unwrap_or(usize::MAX)).max(1);
         // A thread that waits helps, so with one worker less than cores all of them are used.
         let threads = config.threads.unwrap_or(count - 1).max(1);
@@ -102,7 +102,7 @@ impl CpuDevice {
             label,
             cores,
             executor: Arc::new(executor),
-            common: Arc::clone(common),
+            host: Arc::clone(host),
         }
     }
 
@@ -160,7 +160,7 @@ impl Device for CpuDevice {
 
     fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError> {
         self.check_alive()?;
-        let queue = CpuQueue::new(options, &self.executor, &self.common.registry);
+        let queue = CpuQueue::new(options, &self.executor, &self.host.registry);
         Ok(Arc::new(QueueHandle(queue)))
     }
 
@@ -176,12 +176,12 @@ impl Device for CpuDevice {
                 label: format!("{}.{number}", self.label),
                 cores: cores.to_vec(),
             };
-            parts.push(Arc::new(Self::new(&self.common, place)));
+            parts.push(Arc::new(Self::new(&self.host, place)));
         }
         Ok(parts)
     }
 
     fn shutdown(&self) {
-        self.executor.shut_down(&self.common.registry);
+        self.executor.shut_down(&self.host.registry);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use millpond_hal::{Device, DeviceError, Driver};
 
-use crate::device::{Common, CpuDevice, Place};
+use crate::device::{CpuDevice, Host, Place};
 use crate::sync::Arc;
 use crate::topology::Topology;
 
@@ -63,7 +63,7 @@ impl CpuDriver {
         for list in &lists {
             check_cores(list, &topology.cores)?;
         }
-        let common = Arc::new(Common {
+        let host = Arc::new(Host {
             config: self.config.clone(),
             topology,
             registry: Arc::default(),
@@ -74,7 +74,7 @@ impl CpuDriver {
                 label: format!("{NAME}:{index}"),
                 cores,
             };
-            Arc::new(CpuDevice::new(&common, place))
+            Arc::new(CpuDevice::new(&host, place))
         });
         Ok(devices.collect())
     }

@@ -5,8 +5,9 @@
 //!
 //! The policy for waking: new work wakes nobody while a worker spins (it will see the work), else
 //! one idle worker, else a new one while there are fewer than the limit, else a thread that waits
-//! for the queue. Whoever takes work and leaves some behind makes the next call, so the price of
-//! waking many threads is shared among them.
+//! for the queue. Whoever takes work and leaves some behind makes the next call, as does every
+//! thread with each piece of a spread command that it takes: many threads are woken in a time that
+//! grows with the logarithm of their number, and share the price.
 
 use std::collections::VecDeque;
 use std::thread::{Thread, ThreadId};
@@ -61,6 +62,8 @@ pub(crate) struct Board {
     shares: AtomicUsize,
     /// Waiting threads that are asleep, likewise.
     sleepers: AtomicUsize,
+    /// Workers that could be woken or started, likewise.
+    recruits: AtomicUsize,
     /// Workers that may be awake at once.
     limit: usize,
     /// Signalled when the last pending command of a closed board has finished.
@@ -84,6 +87,7 @@ impl Board {
             offers: AtomicUsize::new(0),
             shares: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
+            recruits: AtomicUsize::new(limit),
             limit,
             drained: Condvar::new(),
         }
@@ -114,6 +118,9 @@ impl Board {
         self.offers
             .store(shares + state.lines.len(), Ordering::Relaxed);
         self.sleepers.store(state.helpers.len(), Ordering::Relaxed);
+        let missing = self.limit.saturating_sub(state.workers - state.blocked);
+        self.recruits
+            .store(state.idle.len() + missing, Ordering::Relaxed);
     }
 
     /// Offers a queue that has a command which may start.
@@ -121,16 +128,31 @@ impl Board {
         let mut state = lock(&self.state);
         let id = queue.identity();
         state.lines.push_back(queue);
+        let call = state.call(self.limit, |&(wanted, _)| wanted == id);
         self.publish(&state);
-        state.call(self.limit, |&(wanted, _)| wanted == id)
+        call
     }
 
     /// Offers the pieces of a command.
     pub(crate) fn add_share(&self, spread: &Arc<Spread>) -> Call {
         let mut state = lock(&self.state);
         state.spreads.push(Arc::clone(spread));
+        let call = state.call(self.limit, |_| true);
         self.publish(&state);
-        state.call(self.limit, |_| true)
+        call
+    }
+
+    /// Whether a worker is free to take part in a command.
+    pub(crate) fn has_recruits(&self) -> bool {
+        self.recruits.load(Ordering::Relaxed) > 0
+    }
+
+    /// Calls one.
+    pub(crate) fn recruit(&self) -> Call {
+        let mut state = lock(&self.state);
+        let call = state.call(self.limit, |_| false);
+        self.publish(&state);
+        call
     }
 
     /// Takes a command off whose last piece was taken.
@@ -152,13 +174,14 @@ impl Board {
             state.spinning += 1;
             Call::Nobody
         } else {
-            self.publish(&state);
             let shared = state.spreads.first().is_some_and(|spread| spread.is_wide());
-            if shared || !state.lines.is_empty() {
+            let call = if shared || !state.lines.is_empty() {
                 state.call(self.limit, |_| shared)
             } else {
                 Call::Nobody
-            }
+            };
+            self.publish(&state);
+            call
         };
         (job, call)
     }
@@ -186,20 +209,26 @@ impl Board {
         }
         if (state.closed && finished()) || state.workers - state.blocked > self.limit {
             state.workers -= 1;
+            self.publish(&state);
             return Rest::Leave;
         }
         state.idle.push(thread.clone());
+        self.publish(&state);
         Rest::Park
     }
 
     /// A parked worker is awake again, whatever woke it.
     pub(crate) fn awake(&self, thread: ThreadId) {
-        lock(&self.state).idle.retain(|idle| idle.id() != thread);
+        let mut state = lock(&self.state);
+        state.idle.retain(|idle| idle.id() != thread);
+        self.publish(&state);
     }
 
     /// A worker that was to be spawned could not be.
     pub(crate) fn not_spawned(&self) {
-        lock(&self.state).workers -= 1;
+        let mut state = lock(&self.state);
+        state.workers -= 1;
+        self.publish(&state);
     }
 
     /// A thread that waits for `queue` is about to sleep. Answers `false`, and doesn't count it as
@@ -236,15 +265,20 @@ impl Board {
     pub(crate) fn block(&self) -> Call {
         let mut state = lock(&self.state);
         state.blocked += 1;
-        if state.lines.is_empty() && state.spreads.is_empty() {
-            return Call::Nobody;
-        }
-        state.call(self.limit, |_| true)
+        let call = if state.lines.is_empty() && state.spreads.is_empty() {
+            Call::Nobody
+        } else {
+            state.call(self.limit, |_| true)
+        };
+        self.publish(&state);
+        call
     }
 
     /// That worker goes on with its task.
     pub(crate) fn unblock(&self) {
-        lock(&self.state).blocked -= 1;
+        let mut state = lock(&self.state);
+        state.blocked -= 1;
+        self.publish(&state);
     }
 
     /// Ends idle workers, now or once nothing is pending.

@@ -117,8 +117,11 @@ impl Spread {
         // taken out before this function returns.
         let content = unsafe { &*self.content.get() };
         let Some(content) = content else { return };
+        let crew = content.queue.crew();
         if index + 1 == self.chunks {
-            content.queue.crew().board.remove_share(self);
+            crew.board.remove_share(self);
+        } else if self.is_wide() && crew.board.has_recruits() {
+            crew.answer(crew.board.recruit());
         }
         if lock(&self.fault).is_some() {
             return;

@@ -25,7 +25,8 @@ thread_local! {
 
 /// The crew that the calling thread works for.
 pub(crate) fn current() -> Option<Arc<Crew>> {
-    CREW.with_borrow(Clone::clone)
+    // A thread that is at its end has forgotten it, and waits for nothing of its own any more.
+    CREW.try_with(|crew| crew.borrow().clone()).ok().flatten()
 }
 
 /// Looks for `found` for a moment, giving way to other threads; answers whether it came true.

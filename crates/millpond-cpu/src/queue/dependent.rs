@@ -60,7 +60,7 @@ pub(crate) fn notify(dependents: Vec<Dependent>, failure: Option<&Failure>) {
 /// A panic of a callback has nowhere to go on a thread of the backend and is dropped.
 fn run(callback: Callback) {
     let mut current = Some(callback);
-    let nested = DEFERRED.with_borrow_mut(|deferred| {
+    let nested = deferred(|deferred| {
         if let Some(list) = deferred {
             list.extend(current.take());
             return true;
@@ -68,7 +68,7 @@ fn run(callback: Callback) {
         *deferred = Some(VecDeque::new());
         false
     });
-    if nested {
+    if nested == Some(true) {
         return;
     }
     while let Some(callback) = current {
@@ -77,12 +77,20 @@ fn run(callback: Callback) {
             callback();
             Ok::<_, String>(())
         });
-        current = DEFERRED.with_borrow_mut(|deferred| {
+        current = deferred(|deferred| {
             let next = deferred.as_mut().and_then(VecDeque::pop_front);
             if next.is_none() {
                 *deferred = None;
             }
             next
-        });
+        })
+        .flatten();
     }
+}
+
+/// Works on this thread's list; `None` on a thread that is at its end and has none any more.
+fn deferred<T>(work: impl FnOnce(&mut Option<VecDeque<Callback>>) -> T) -> Option<T> {
+    DEFERRED
+        .try_with(|deferred| work(&mut deferred.borrow_mut()))
+        .ok()
 }
