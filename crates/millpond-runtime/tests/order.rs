@@ -117,7 +117,7 @@ fn o2_threads_on_queues_of_their_own_share_an_allocation() {
                     let queue = if index % 2 == 0 {
                         out_of_order(device)
                     } else {
-                        in_order(&device)
+                        in_order(device)
                     };
                     for step in 0..300 {
                         queue
@@ -302,10 +302,12 @@ fn o5_observing_waits_for_exactly_what_it_observes() {
     watched(|| {
         let device = device();
         let (open, held) = (device.default_queue().unwrap(), out_of_order(&device));
-        let x = numbers(&open, &[3; 4]);
+        let (x, large) = (numbers(&open, &[3; 4]), numbers(&open, &vec![3; 1 << 17]));
         let gate = Gate::new();
         held.gate(&gate, &[]).unwrap();
+        open.gate(&gate, &[]).unwrap();
         assert_eq!(values(&x), [3; 4]);
+        assert!(values(&large).iter().all(|&value| value == 3));
         gate.open(Ok(()));
     });
 }

@@ -95,3 +95,35 @@ pub(crate) fn retire(mut block: Arc<Block>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use millpond_hal::Driver;
+    use millpond_hal::null::NullDriver;
+    use millpond_types::MemoryKind;
+
+    use crate::device::Device;
+
+    #[test]
+    fn m6_a_block_whose_last_two_handles_went_at_once_goes_back_to_its_pool() {
+        let device = Device::open(NullDriver::default().devices().unwrap().remove(0));
+        let memory = device
+            .default_queue()
+            .unwrap()
+            .allocate(MemoryKind::Host, 1000)
+            .unwrap();
+        // As if another thread had counted this handle while it dropped its own.
+        let other = Arc::clone(memory.shared_block());
+        drop(memory);
+        assert_eq!(device.pool(MemoryKind::Host).statistics().live, 1);
+        drop(other);
+        let statistics = device.pool(MemoryKind::Host).statistics();
+        assert_eq!(
+            (statistics.live, statistics.used, statistics.requested),
+            (0, 0, 0)
+        );
+        assert_eq!(statistics.cached, statistics.reserved);
+    }
+}

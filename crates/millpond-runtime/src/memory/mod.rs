@@ -50,6 +50,11 @@ impl Allocation {
         Self(ManuallyDrop::new(block))
     }
 
+    #[cfg(test)]
+    pub(crate) fn shared_block(&self) -> &Arc<Block> {
+        &self.0
+    }
+
     /// Itself, whether held or borrowed.
     pub(crate) fn borrowed(&self) -> &Self {
         self

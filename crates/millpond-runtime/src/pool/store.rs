@@ -192,18 +192,20 @@ mod tests {
 
     #[test]
     fn extents_of_adjacent_segments_stay_apart() {
-        let mut store = Store::default();
-        store.add_segment(segment(0x1_0000, 0x400));
-        store.add_segment(segment(0x1_0400, 0x400));
-        let a = store.take(0x400).unwrap();
-        let b = store.take(0x400).unwrap();
-        store.put(b, 0x400, Conditions::new());
-        store.put(a, 0x400, Conditions::new());
-        assert_eq!(store.take(0x800), None);
-        assert_eq!(store.idle_segments(0).len(), 2);
-        assert_eq!(
-            (store.reserved, store.free_bytes(), store.reserved_high),
-            (0, 0, 0x800)
-        );
+        for swapped in [false, true] {
+            let mut store = Store::default();
+            store.add_segment(segment(0x1_0000, 0x400));
+            store.add_segment(segment(0x1_0400, 0x400));
+            let (a, b) = (store.take(0x400).unwrap(), store.take(0x400).unwrap());
+            let (first, second) = if swapped { (b, a) } else { (a, b) };
+            store.put(first, 0x400, Conditions::new());
+            store.put(second, 0x400, Conditions::new());
+            assert_eq!(store.take(0x800), None);
+            assert_eq!(store.idle_segments(0).len(), 2);
+            assert_eq!(
+                (store.reserved, store.free_bytes(), store.reserved_high),
+                (0, 0, 0x800)
+            );
+        }
     }
 }

@@ -156,7 +156,6 @@ impl Queue {
     /// Allocations at home on it stay valid, for commands of other queues.
     pub fn close(&self) {
         self.0.lock().closed = true;
-        self.0.flush_caches();
     }
 
     /// An event for everything submitted so far.
@@ -257,16 +256,11 @@ impl QueueCore {
         let (slot, class, limit) = (pool.slot, *class, pool.cache_limit());
         let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);
         let mut line = self.lock();
-        let closed = line.closed;
         let cache = line.cache(slot);
         cache.count_out(block.capacity, block.bytes);
         cache.put(block, class, parked);
-        if closed || cache.is_full(limit) {
-            let evicted = if closed {
-                cache.clear()
-            } else {
-                cache.evict(limit)
-            };
+        if cache.is_full(limit) {
+            let evicted = cache.evict(limit);
             drop(line);
             self.give_up(evicted);
         }
