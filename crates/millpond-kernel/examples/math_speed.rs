@@ -13,7 +13,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use millpond_kernel::math::{Lane, Real};
+use millpond_kernel::math::{Complex, Lane, Real, complex};
 
 /// Elements of a loop: inputs and output stay in the first level of cache.
 const COUNT: usize = 1024;
@@ -21,8 +21,8 @@ const COUNT: usize = 1024;
 const PASSES: usize = 2000;
 
 /// Nanoseconds per element of `body` over `inputs`.
-fn nanoseconds<T: Real>(inputs: [&[T]; 2], mut body: impl FnMut([&[T]; 2], &mut [T])) -> f64 {
-    let mut out = vec![T::lit(0.0); COUNT];
+fn nanoseconds<T: Copy>(inputs: [&[T]; 2], mut body: impl FnMut([&[T]; 2], &mut [T])) -> f64 {
+    let mut out = inputs[0].to_vec();
     let fastest = (0..PASSES)
         .map(|_| {
             let start = Instant::now();
@@ -67,6 +67,40 @@ macro_rules! table {
     };
 }
 
+/// Evenly spaced points of a line through the plane.
+fn slope<R: Real>(low: f64, high: f64) -> Vec<Complex<R>> {
+    let (re, im) = (ramp(low, high), ramp(high, low * 0.5));
+    re.into_iter()
+        .zip(im)
+        .map(|(re, im)| Complex::new(re, im))
+        .collect()
+}
+
+/// As [`nanoseconds`], for a complex function of one number.
+fn time_complex<R: Real>(function: impl Fn(Complex<R>) -> Complex<R>) -> f64 {
+    let z = slope::<R>(-3.0, 5.0);
+    nanoseconds([&z, &z], |[z, _], out| {
+        for (out, z) in out.iter_mut().zip(z) {
+            *out = function(*z);
+        }
+    })
+}
+
+macro_rules! complex_table {
+    ($($name:ident)*) => {
+        println!("complex");
+        $(
+            let row = [
+                time_complex::<Lane<f32>>(|z| complex::$name(z)),
+                time_complex::<f32>(|z| complex::$name(z)),
+                time_complex::<Lane<f64>>(|z| complex::$name(z)),
+                time_complex::<f64>(|z| complex::$name(z)),
+            ];
+            println!("{:10} {:8.2} {:8.2} {:8.2} {:8.2}", stringify!($name), row[0], row[1], row[2], row[3]);
+        )*
+    };
+}
+
 fn main() {
     table! {
         exp() -20.0 .. 20.0;
@@ -103,4 +137,5 @@ fn main() {
         floor_divide(y) -10.0 .. 10.0;
         log_add_exp(y) -10.0 .. 10.0;
     }
+    complex_table! { square reciprocal sqrt exp exp_m1 ln ln_1p sin tan sinh tanh asin acosh atanh }
 }

@@ -82,8 +82,7 @@ def literal(value, kind):
             text = f"{rounded:.{digits}g}"
             if struct.unpack("f", struct.pack("f", float(text)))[0] == rounded:
                 return text if "." in text or "e" in text else text + ".0"
-    text = repr(float(value))
-    return text
+    return repr(float(value))
 
 
 def table(name, documentation, coefficients, error, kind):

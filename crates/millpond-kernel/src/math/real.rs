@@ -27,6 +27,7 @@ pub struct Word {
 /// Hands the rows of the vocabulary to the macro `$each`.
 ///
 /// A row is documentation, signature, the reference as a Rust expression that holds for `f32` and `f64`, and the C name.
+/// C names that begin with `mp_` are for a dialect's own prelude to define.
 #[macro_export]
 macro_rules! real_vocabulary {
     ($each:ident) => {

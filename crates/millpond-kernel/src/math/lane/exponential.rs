@@ -105,8 +105,13 @@ pub(super) fn tanh<F: Format>(x: F) -> F {
     // Twice the magnitude; beyond the limit the result is one to the last bit.
     let doubled = clamp(x.abs() * F::lit(2.0), 0.0, f64::from(F::MANTISSA_BITS));
     let grown = exp_m1(doubled);
+    let (one, two) = (F::lit(1.0), F::lit(2.0));
+    let divisor = grown + two;
     // Far from zero the distance from one is the smaller number, and its errors with it.
-    let far = F::lit(1.0).less(doubled);
-    let quotient = F::select(far, F::lit(-2.0), grown) / (grown + F::lit(2.0));
-    F::select(far, F::lit(1.0) + quotient, quotient).copysign(x)
+    let far = one.less(doubled);
+    let quotient = F::select(far, -two, grown) / divisor;
+    // Near zero the divisor's rounding counts; half of `1 - quotient` is the divisor's inverse.
+    let lost = (two - divisor) + grown;
+    let near = (quotient * lost).mul_add(F::lit(-0.5) * (one - quotient), quotient);
+    F::select(far, one + quotient, near).copysign(x)
 }

@@ -3,10 +3,12 @@
 use super::format::{Format, polynomial, rounded_product};
 use std::f64::consts::FRAC_2_PI;
 
-/// Sine and cosine of the rest of an angle after `quadrant` multiples of π/2.
+/// Sine and cosine of the rest of an angle after `quadrant` multiples of π/2, with what rounding took from them.
 struct Reduced<F> {
     sine: F,
+    sine_low: F,
     cosine: F,
+    cosine_low: F,
     quadrant: F,
 }
 
@@ -27,13 +29,17 @@ fn reduced<F: Format>(x: F) -> Reduced<F> {
     let rest = lost - quadrant.mul_add(F::FRAC_PI_2[2], product_low);
     let z = r * r;
     let half_square = half * z;
-    let sine = r + (r * z).mul_add(polynomial(z, F::SIN), (-half_square).mul_add(rest, rest));
+    let cubic = (r * z).mul_add(polynomial(z, F::SIN), (-half_square).mul_add(rest, rest));
+    let sine = r + cubic;
     let rounded = one - half_square;
     let lost = (one - rounded) - half_square;
-    let cosine = rounded + (lost + (z * z).mul_add(polynomial(z, F::COS), -r * rest));
+    let quartic = lost + (z * z).mul_add(polynomial(z, F::COS), -r * rest);
+    let cosine = rounded + quartic;
     Reduced {
         sine,
+        sine_low: (r - sine) + cubic,
         cosine,
+        cosine_low: (rounded - cosine) + quartic,
         quadrant,
     }
 }
@@ -81,11 +87,22 @@ pub(super) fn sin_cos<F: Format>(x: F) -> (F, F) {
 pub(super) fn tan<F: Format>(x: F) -> F {
     let Reduced {
         sine,
+        sine_low,
         cosine,
+        cosine_low,
         quadrant,
     } = reduced(x);
     let [odd, _] = F::low_bits(quadrant);
-    let above = F::select(odd, -cosine, sine);
-    let below = F::select(odd, sine, cosine);
-    keep_zero(x, above / below)
+    let (above, above_low) = (
+        F::select(odd, -cosine, sine),
+        F::select(odd, -cosine_low, sine_low),
+    );
+    let (below, below_low) = (
+        F::select(odd, sine, cosine),
+        F::select(odd, sine_low, cosine_low),
+    );
+    let inverse = F::lit(1.0) / below;
+    let quotient = above * inverse;
+    let miss = (-quotient).mul_add(below, above) + (-quotient).mul_add(below_low, above_low);
+    keep_zero(x, miss.mul_add(inverse, quotient))
 }
