@@ -36,6 +36,7 @@ pub mod apply;
 mod cost;
 pub mod creation;
 pub mod data_types;
+pub mod display;
 pub mod elementwise;
 pub mod error;
 pub mod indexing;
