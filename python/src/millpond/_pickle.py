@@ -4,5 +4,5 @@ from millpond._millpond import Device, Queue
 
 
 def default_queue(device: Device) -> Queue:
-    """The queue that a pickled default queue becomes."""
+    """Answer the queue that a pickled default queue becomes."""
     return device.default_queue

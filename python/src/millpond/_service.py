@@ -3,6 +3,7 @@
 Their turn is decided without it (`runtime/service.rs`); here they are called, with no lock held.
 """
 
+import contextlib
 import threading
 
 from millpond import _millpond
@@ -52,8 +53,6 @@ def _run(job: "_millpond._Job") -> None:
 
 
 def _release(view: memoryview) -> None:
-    try:
+    # Where something made of the view is still there, that keeps the memory.
+    with contextlib.suppress(BufferError):
         view.release()
-    except BufferError:
-        # Something made of the view is still there, and keeps the memory.
-        pass

@@ -5,12 +5,11 @@
 //! return. Device memory has no buffer (M4).
 
 use std::ffi::{CStr, CString, c_int, c_long, c_void};
-use std::{ptr, slice};
+use std::ptr;
 
 use millpond::runtime::{Address, MemoryKind, Queue};
 use millpond::tensor::Tensor;
 use millpond::types::{DType, Kind, Layout};
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -18,6 +17,7 @@ use pyo3::prelude::*;
 use crate::error::Raise;
 use crate::gil;
 use crate::interop::foreign::{self, Source};
+use crate::interop::view::View;
 
 /// What a view points to beside the elements, freed with it.
 struct Parts {
@@ -200,74 +200,27 @@ impl TaskView {
     }
 }
 
-/// An object's buffer in one piece, as bytes.
-pub(crate) struct Borrowed(PyUntypedBuffer);
-
-impl Borrowed {
-    /// Asks an object for its buffer.
-    ///
-    /// # Errors
-    /// `TypeError` if it has none; `BufferError` if it isn't in one piece, or read-only where it
-    /// is to be written.
-    pub(crate) fn of(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<Self> {
-        let buffer = PyUntypedBuffer::get(object)?;
-        if !buffer.is_c_contiguous() {
-            return Err(PyBufferError::new_err("the buffer is not in one piece"));
-        }
-        if writable && buffer.readonly() {
-            return Err(PyBufferError::new_err("the buffer is read-only"));
-        }
-        Ok(Self(buffer))
-    }
-
-    /// The bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        if self.0.len_bytes() == 0 {
-            return &[];
-        }
-        // SAFETY: the buffer is in one piece, of that many bytes, and stays while it is exported,
-        // which it is while `self` lives. A program that changes it from another thread meanwhile
-        // gets some mixture of the bytes, as it does from every reader of buffers.
-        unsafe { slice::from_raw_parts(self.0.buf_ptr().cast(), self.0.len_bytes()) }
-    }
-
-    /// The bytes, of a buffer that was asked for as writable.
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        if self.0.len_bytes() == 0 || self.0.readonly() {
-            return &mut [];
-        }
-        // SAFETY: as above; it may be written, as it isn't read-only.
-        unsafe { slice::from_raw_parts_mut(self.0.buf_ptr().cast(), self.0.len_bytes()) }
-    }
-}
-
 /// The array over an object's buffer, without a copy; `None` if the object has no buffer, or one
 /// whose elements are of no dtype of ours or not aligned.
 ///
 /// # Errors
-/// A closed queue; `BufferError` if the queue's device doesn't reach memory of the host.
+/// What the object says; a closed queue; `BufferError` if the queue's device doesn't reach memory
+/// of the host.
 pub(crate) fn import(object: &Bound<'_, PyAny>, queue: &Queue) -> PyResult<Option<Tensor>> {
     gil::enter();
-    let Ok(buffer) = PyUntypedBuffer::get(object) else {
+    let Some(view) = View::strided(object)? else {
         return Ok(None);
     };
-    let Some(dtype) = dtype_of(buffer.format(), buffer.item_size()) else {
+    let Some(dtype) = dtype_of(view.format(), view.item_size()) else {
         return Ok(None);
     };
-    if buffer.suboffsets().is_some() {
-        return Ok(None);
-    }
-    let strides = buffer.strides().to_vec();
-    let shape = buffer.shape().to_vec();
-    let pointer = buffer.buf_ptr().cast::<u8>();
-    let read_only = buffer.readonly();
     let elements = Elements {
-        pointer,
+        pointer: view.pointer(),
         dtype,
-        shape,
-        byte_strides: strides,
+        shape: view.shape(),
+        byte_strides: view.strides(),
     };
-    elements.import(queue, MemoryKind::Host, read_only, buffer)
+    elements.import(queue, MemoryKind::Host, view.is_read_only(), view)
 }
 
 /// Elements in memory of somebody else's.

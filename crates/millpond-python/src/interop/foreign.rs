@@ -3,11 +3,11 @@
 use std::ptr;
 
 use millpond::runtime::{Address, Allocation, MemoryKind, Queue, Release};
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::Raise;
+use crate::interop::view::View;
 
 /// Bytes of somebody else's, with what keeps them there.
 pub(crate) struct Source {
@@ -47,19 +47,9 @@ impl Source {
     /// # Errors
     /// `TypeError` or `BufferError` if the object has none, or not in one piece.
     pub(crate) fn buffer(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let buffer = PyUntypedBuffer::get(object)?;
-        if !buffer.is_c_contiguous() {
-            return Err(PyBufferError::new_err(
-                "memory is wrapped if its elements follow one another in row-major order",
-            ));
-        }
-        let address = Address::of(buffer.buf_ptr());
-        Ok(Self::kept(
-            address,
-            buffer.len_bytes(),
-            buffer.readonly(),
-            buffer,
-        ))
+        let view = View::in_one_piece(object, false)?;
+        let address = address_or_dangling(view.pointer());
+        Ok(Self::kept(address, view.len(), view.is_read_only(), view))
     }
 
     /// Bytes that stay there while `owner` lives.

@@ -1,9 +1,11 @@
 //! Memory exchanged with others: the only folder with unsafe code.
 
-#[allow(unsafe_code, reason = "fills and reads the buffer views of Python")]
+#[allow(unsafe_code, reason = "fills the buffer views of Python")]
 pub(crate) mod buffer_protocol;
 #[allow(unsafe_code, reason = "reads and writes the structures of DLPack")]
 pub(crate) mod dlpack;
 #[allow(unsafe_code, reason = "vouches for memory that somebody else owns")]
 pub(crate) mod foreign;
 pub(crate) mod numpy;
+#[allow(unsafe_code, reason = "reads the buffer views of Python")]
+pub(crate) mod view;

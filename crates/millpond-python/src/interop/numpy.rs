@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::gil;
-use crate::interop::buffer_protocol::Borrowed;
+use crate::interop::view::View;
 use crate::tensor::array::PyArray;
 
 /// An array of NumPy with the elements: over the same memory where the host may look at it, which
@@ -49,7 +49,7 @@ fn copied<'py>(numpy: &Bound<'py, PyModule>, tensor: &Tensor) -> PyResult<Bound<
     })?;
     let target = numpy.call_method1("empty", (tensor.shape().to_vec(), dtype))?;
     gil::wait_written(py, tensor.memory())?;
-    let mut buffer = Borrowed::of(&target, true)?;
+    let mut buffer = View::in_one_piece(&target, true)?;
     let bytes = buffer.bytes_mut();
     gil::submit(py, false, || tensor.read_into(bytes))?;
     Ok(target)

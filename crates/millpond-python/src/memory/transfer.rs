@@ -1,18 +1,17 @@
 //! Copies between memory and the buffers of Python objects.
 
 use millpond::runtime::Allocation;
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::prelude::*;
 
 use crate::gil;
-use crate::interop::buffer_protocol::Borrowed;
+use crate::interop::view::View;
 
 /// The bytes of an object's buffer, taken now.
 ///
 /// # Errors
 /// `TypeError` or `BufferError` if it has none, or not in one piece.
 pub(super) fn snapshot(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    Ok(Borrowed::of(object, false)?.bytes().to_vec())
+    Ok(View::in_one_piece(object, false)?.bytes().to_vec())
 }
 
 /// The number of bytes of an object's buffer.
@@ -20,7 +19,7 @@ pub(super) fn snapshot(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 /// # Errors
 /// If it has none.
 pub(super) fn len(object: &Bound<'_, PyAny>) -> PyResult<usize> {
-    Ok(PyUntypedBuffer::get(object)?.len_bytes())
+    Ok(View::in_one_piece(object, false)?.len())
 }
 
 /// Copies an object's bytes to memory, and waits for it.
@@ -33,7 +32,7 @@ pub(super) fn write(
     offset: usize,
     object: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let buffer = Borrowed::of(object, false)?;
+    let buffer = View::in_one_piece(object, false)?;
     let bytes = buffer.bytes();
     gil::submit(py, false, || memory.write(offset, bytes))
 }
@@ -48,7 +47,7 @@ pub(super) fn read(
     offset: usize,
     object: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let mut buffer = Borrowed::of(object, true)?;
+    let mut buffer = View::in_one_piece(object, true)?;
     let bytes = buffer.bytes_mut();
     gil::submit(py, false, || memory.read(offset, bytes))
 }

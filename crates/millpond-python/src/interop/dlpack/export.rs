@@ -18,8 +18,8 @@ struct Exported<M> {
     managed: M,
     /// Keeps the memory.
     _tensor: Tensor,
-    shape: Vec<i64>,
-    strides: Vec<i64>,
+    /// What the structure points to.
+    _axes: [Vec<i64>; 2],
 }
 
 /// The device that an array is exported as.
@@ -129,8 +129,7 @@ impl<M> Exported<M> {
         let exported = Self {
             managed: make(array, place.cast()),
             _tensor: tensor,
-            shape,
-            strides,
+            _axes: [shape, strides],
         };
         // SAFETY: the place was allocated for exactly this.
         unsafe { place.write(exported) };

@@ -1,0 +1,78 @@
+"""Fixtures of all tests."""
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import millpond
+
+#: Seconds after which a process that should have ended hangs.
+HANG = 60.0
+
+
+@pytest.fixture
+def device() -> millpond.Device:
+    return millpond.default_device()
+
+
+@pytest.fixture(params=["in_order", "out_of_order"])
+def queue(request: pytest.FixtureRequest, device: millpond.Device) -> Iterator[millpond.Queue]:
+    queue = device.create_queue(in_order=request.param == "in_order")
+    yield queue
+    queue.close()
+
+
+@pytest.fixture
+def line(device: millpond.Device) -> Iterator[millpond.Queue]:
+    """An in-order queue."""
+    queue = device.create_queue()
+    yield queue
+    queue.close()
+
+
+@pytest.fixture
+def run() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a program of Python in a process of its own."""
+
+    def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(program)],
+            capture_output=True,
+            text=True,
+            timeout=HANG,
+            env={**os.environ, **environment},
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], bool]], None]:
+    """Wait until something becomes true."""
+
+    def eventually(condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + HANG
+        while not condition():
+            assert time.monotonic() < end, "it didn't become true"
+            time.sleep(0.001)
+
+    return eventually
+
+
+@pytest.fixture
+def live() -> Callable[[], int]:
+    """Count the allocations that are alive once everything has been let go."""
+
+    def live() -> int:
+        gc.collect()
+        millpond.wait()
+        return millpond.live()
+
+    return live

@@ -1,0 +1,228 @@
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+
+def test_exit_with_pending_work_finishes_it(run):
+    result = run(
+        """
+        import millpond
+        from millpond.memory import DeviceMemory, HostMemory
+        queue = millpond.default_device().default_queue
+        target = HostMemory.wrap(bytearray(8))
+        for _ in range(1000):
+            DeviceMemory(1 << 16, queue=queue).fill(1)
+        print("end")
+        """
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
+
+
+def test_exit_runs_pending_tasks(run):
+    result = run(
+        """
+        import time, millpond
+        queue = millpond.default_device().default_queue
+        for number in range(3):
+            queue.task(lambda number=number: (time.sleep(0.05), print("task", number, flush=True)))
+        print("end", flush=True)
+        """
+    )
+    assert result.returncode == 0
+    assert result.stdout.split("\n")[:4] == ["end", "task 0", "task 1", "task 2"]
+    assert result.stderr == ""
+
+
+def test_o10_exit_does_not_hang_on_a_closed_gate(run):
+    result = run(
+        """
+        import millpond
+        queue = millpond.default_device().default_queue
+        gate = queue.gate()
+        queue.task(lambda: None)
+        event = queue.record()
+        event.on_complete(lambda event: None)
+        """
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_exit_with_an_unseen_failure_is_quiet(run):
+    result = run("import millpond; millpond.default_device().default_queue.task(lambda: 1 / 0)")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_exit_lets_threads_finish(run):
+    result = run(
+        """
+        import threading, millpond
+        from millpond.memory import DeviceMemory
+        def work():
+            for _ in range(200):
+                DeviceMemory(1000).fill(1)
+        for _ in range(4):
+            threading.Thread(target=work).start()
+        """
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_o10_calls_after_the_end_say_so(run):
+    result = run(
+        """
+        import atexit
+        def late():
+            import millpond
+            try:
+                millpond.default_device().default_queue.record().wait()
+            except millpond.ShutDownError as error:
+                print(error)
+        atexit.register(late)
+        import millpond
+        queue = millpond.default_device().default_queue
+        memory = millpond.memory.DeviceMemory(8)
+        """
+    )
+    assert result.returncode == 0
+    assert "millpond was shut down" in result.stdout
+
+
+def test_o10_a_forked_child_is_told_quickly(run):
+    result = run(
+        """
+        import os, time, millpond
+        from millpond.memory import DeviceMemory
+        queue = millpond.default_device().default_queue
+        memory = DeviceMemory(100)
+        memory.fill(1)
+        queue.task(lambda: None).wait()
+        child = os.fork()
+        if child == 0:
+            begin = time.monotonic()
+            calls = {
+                "wait": queue.wait,
+                "wait for all": millpond.wait,
+                "record": lambda: queue.barrier(),
+                "task": lambda: queue.task(print),
+                "fill": lambda: memory.fill(2),
+                "read": memory.tobytes,
+                "allocate": lambda: DeviceMemory(8),
+                "queue": lambda: millpond.Queue(),
+            }
+            for name, call in calls.items():
+                try:
+                    call()
+                except millpond.ForkedError as error:
+                    assert "fork" in str(error)
+                else:
+                    print(name, "was allowed", flush=True)
+            del memory
+            print("told" if time.monotonic() - begin < 1 else "slow", flush=True)
+            raise SystemExit
+        assert os.waitpid(child, 0)[1] == 0
+        assert memory.tobytes() == bytes([1]) * 100
+        """
+    )
+    assert (result.returncode, result.stdout) == (0, "told\n"), result.stderr
+
+
+def test_a_spawned_child_works(run):
+    result = run(
+        """
+        import multiprocessing, pickle, sys, millpond
+        if __name__ == "__main__":
+            device = millpond.default_device()
+            context = multiprocessing.get_context("spawn")
+            with context.Pool(1) as pool:
+                print(pool.apply(pickle.loads, (pickle.dumps(device.default_queue),)) == device.default_queue)
+        """
+    )
+    assert (result.returncode, result.stdout) == (0, "True\n"), result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not sent there")
+@pytest.mark.parametrize(
+    "wait", ["queue.wait()", "event.wait()", "millpond.wait()", "memory.tobytes()", "memoryview(memory)"]
+)
+def test_o9_control_c_interrupts_a_wait(wait):
+    program = f"""
+    import millpond
+    from millpond.memory import SharedMemory
+    queue = millpond.default_device().default_queue
+    memory = SharedMemory(100)
+    gate = queue.gate()
+    memory.fill(1)
+    event = queue.record()
+    print("waiting", flush=True)
+    try:
+        {wait}
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    gate.open()
+    queue.wait()
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "waiting\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (output, process.returncode) == ("interrupted\n", 0), errors
+
+
+def test_import_is_light(run):
+    result = run(
+        """
+        import sys, millpond
+        heavy = {"numpy", "asyncio", "multiprocessing", "millpond.tensor"} & set(sys.modules)
+        print(sorted(heavy))
+        """
+    )
+    assert (result.stdout, result.stderr) == ("[]\n", "")
+
+
+def test_the_report_tells_of_devices_and_settings(run):
+    result = run("import runpy; runpy.run_module('millpond', run_name='__main__')", MILLPOND_THREADS="2")
+    assert result.returncode == 0, result.stderr
+    assert "device cpu" in result.stdout
+    assert "MILLPOND_THREADS=2" in result.stdout
+    assert "self-test: passed" in result.stdout
+
+
+def test_the_report_warns_of_settings_that_make_no_sense(run):
+    result = run("import runpy; runpy.run_module('millpond', run_name='__main__')", MILLPOND_THREADS="lots")
+    assert "MILLPOND_THREADS='lots' is ignored: expected a positive number" in result.stdout
+
+
+def test_versions_are_shown(capsys):
+    import millpond
+
+    millpond.show_versions()
+    shown = capsys.readouterr().out
+    assert millpond.__version__ in shown
+    assert "device cpu" in shown
+
+
+def test_lines_of_commands_are_traced_where_asked(run):
+    result = run(
+        """
+        import millpond
+        from millpond.memory import DeviceMemory
+        queue = millpond.default_device().default_queue
+        queue.task(lambda: 1 / 0)
+        try:
+            queue.wait()
+        except millpond.CommandError as error:
+            print(error.origin)
+        """,
+        MILLPOND_TRACE_LINES="1",
+    )
+    assert (result.stdout, result.stderr) == ("<string>:5\n", "")
