@@ -26,14 +26,23 @@ pub type Inputs = [*const u8; MAX_INPUTS];
 /// # Safety
 /// `run` reads `count` elements of each input and writes `count` of the output, nothing else.
 pub unsafe trait Body: Sync {
+    /// The dtypes of its operands.
+    fn form(&self) -> Form;
+
     /// How many inputs it reads.
-    fn arity(&self) -> usize;
+    fn arity(&self) -> usize {
+        self.form().inputs().len()
+    }
 
     /// The dtype of an input.
-    fn input(&self, index: usize) -> DType;
+    fn input(&self, index: usize) -> DType {
+        self.form().inputs()[index]
+    }
 
     /// The dtype of the output.
-    fn output(&self) -> DType;
+    fn output(&self) -> DType {
+        self.form().output
+    }
 
     /// Whether an element costs many instructions, so that fewer are worth a thread.
     fn is_heavy(&self) -> bool;
@@ -45,6 +54,49 @@ pub unsafe trait Body: Sync {
     /// initialised and aligned; the output overlaps no input. `level` comes from
     /// [`simd`](crate::simd).
     unsafe fn run(&self, level: Level, out: *mut u8, inputs: Inputs, count: usize);
+}
+
+/// The dtypes of a body's operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// The dtype of the output.
+    pub output: DType,
+    inputs: [DType; MAX_INPUTS],
+    arity: u8,
+}
+
+impl Form {
+    /// A form of these dtypes, of at most [`MAX_INPUTS`] inputs.
+    const fn new(inputs: &[DType], output: DType) -> Self {
+        let mut form = Self {
+            output,
+            inputs: [output; MAX_INPUTS],
+            arity: inputs.len() as u8,
+        };
+        let (used, _) = form.inputs.split_at_mut(inputs.len());
+        used.copy_from_slice(inputs);
+        form
+    }
+
+    /// The dtypes of the inputs.
+    #[inline]
+    #[must_use]
+    pub fn inputs(&self) -> &[DType] {
+        &self.inputs[..usize::from(self.arity)]
+    }
+}
+
+/// A function whose instance is inlined wherever it is called, however long it is.
+///
+/// What a row calls by its name is a function item, and the shim by which an item is called as a
+/// closure isn't always inlined. Long functions come as types of this trait, so that they are
+/// compiled for the instructions of the loop.
+pub trait Function<Arguments>: Copy {
+    /// What it returns.
+    type Output;
+
+    /// Calls it; implementations are `#[inline(always)]`.
+    fn call(self, arguments: Arguments) -> Self::Output;
 }
 
 impl fmt::Debug for dyn Body {
@@ -77,7 +129,7 @@ const BLOCK: usize = 256;
 macro_rules! bodies {
     ($(
         $(#[$doc:meta])*
-        $name:ident / $guarded:ident, $arity:literal: $($arg:ident $index:literal $t:ident $l:ident),*;
+        $name:ident / $guarded:ident: $($arg:ident $index:literal $t:ident $l:ident),*;
     )*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy)]
@@ -122,16 +174,9 @@ macro_rules! bodies {
             where
                 F: Fn($($t),*) -> O + Copy + Send + Sync,
             {
-                fn arity(&self) -> usize {
-                    $arity
-                }
-
-                fn input(&self, index: usize) -> DType {
-                    [$($t::DTYPE),*][index]
-                }
-
-                fn output(&self) -> DType {
-                    O::DTYPE
+                #[inline]
+                fn form(&self) -> Form {
+                    const { Form::new(&[$($t::DTYPE),*], O::DTYPE) }
                 }
 
                 fn is_heavy(&self) -> bool {
@@ -162,7 +207,7 @@ macro_rules! bodies {
 
         impl<F, G, $($l: Value,)* P: Value, $($t: Value,)* O: Value> $guarded<F, G, $($l,)* P, $($t,)* O>
         where
-            F: Fn($($l),*) -> P,
+            F: Function<($($l,)*), Output = P>,
             G: Fn($($t),*) -> O,
         {
             /// The loop of two instances of a function.
@@ -221,7 +266,7 @@ macro_rules! bodies {
 
             impl<F, G, $($l: Value,)* P: Value, $($t,)* O> Work for Guarded<'_, F, G, $($l,)* P, $($t,)* O>
             where
-                F: Fn($($l),*) -> P,
+                F: Function<($($l,)*), Output = P>,
                 G: Fn($($t),*) -> O + Copy,
                 $($t: Value<Storage = $l::Storage>,)*
                 O: Value<Storage = P::Storage>,
@@ -236,7 +281,7 @@ macro_rules! bodies {
                         $(let $arg = &self.$arg[begin..begin + count];)*
                         let mut any = false;
                         for index in 0..count {
-                            let value = (self.fast)($($l::load($arg[index])),*).store();
+                            let value = self.fast.call(($($l::load($arg[index]),)*)).store();
                             any |= value.has_nan();
                             out[index].write(value);
                         }
@@ -251,21 +296,14 @@ macro_rules! bodies {
             // SAFETY: the loop indexes slices of `count` elements made of the given addresses.
             unsafe impl<F, G, $($l: Value,)* P: Value, $($t,)* O> Body for $guarded<F, G, $($l,)* P, $($t,)* O>
             where
-                F: Fn($($l),*) -> P + Copy + Send + Sync,
+                F: Function<($($l,)*), Output = P> + Send + Sync,
                 G: Fn($($t),*) -> O + Copy + Send + Sync,
                 $($t: Value<Storage = $l::Storage>,)*
                 O: Value<Storage = P::Storage>,
             {
-                fn arity(&self) -> usize {
-                    $arity
-                }
-
-                fn input(&self, index: usize) -> DType {
-                    [$($t::DTYPE),*][index]
-                }
-
-                fn output(&self) -> DType {
-                    O::DTYPE
+                #[inline]
+                fn form(&self) -> Form {
+                    const { Form::new(&[$($t::DTYPE),*], O::DTYPE) }
                 }
 
                 fn is_heavy(&self) -> bool {
@@ -296,9 +334,9 @@ macro_rules! bodies {
 
 bodies! {
     /// A function of one operand.
-    Unary / GuardedUnary, 1: a 0 A LA;
+    Unary / GuardedUnary: a 0 A LA;
     /// A function of two operands.
-    Binary / GuardedBinary, 2: a 0 A LA, b 1 B LB;
+    Binary / GuardedBinary: a 0 A LA, b 1 B LB;
     /// A function of three operands.
-    Ternary / GuardedTernary, 3: a 0 A LA, b 1 B LB, c 2 C LC;
+    Ternary / GuardedTernary: a 0 A LA, b 1 B LB, c 2 C LC;
 }

@@ -7,7 +7,7 @@ use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::{DType, Scalar};
 
 use crate::error::PlanError;
-use crate::host::body::{Body, Inputs, MAX_INPUTS};
+use crate::host::body::{Body, Form, Inputs, MAX_INPUTS};
 use crate::host::gather;
 use crate::host::tile::{TILE_BYTES, Tile};
 use crate::ops::Operation;
@@ -22,6 +22,7 @@ use crate::simd;
 pub struct ContiguousLoop {
     operation: &'static Operation,
     body: &'static dyn Body,
+    form: Form,
     scalar: Option<(u8, [u8; 16])>,
     size: usize,
 }
@@ -32,6 +33,7 @@ impl ContiguousLoop {
         Self {
             operation,
             body,
+            form: body.form(),
             scalar: None,
             size: 0,
         }
@@ -49,27 +51,27 @@ impl ContiguousLoop {
     /// # Errors
     /// [`PlanError::Arity`] if there is no such input, or another is a scalar already.
     pub fn with_scalar(mut self, input: usize, value: Scalar) -> Result<Self, PlanError> {
-        if input >= self.body.arity() || self.scalar.is_some() {
+        if input >= self.form.inputs().len() || self.scalar.is_some() {
             return Err(PlanError::Arity {
                 operation: self.operation.name(),
-                expected: self.body.arity(),
+                expected: self.form.inputs().len(),
                 given: input + 1,
             });
         }
-        self.scalar = Some((input as u8, value.to_bytes(self.body.input(input))));
+        self.scalar = Some((input as u8, value.to_bytes(self.form.inputs()[input])));
         Ok(self)
     }
 
     /// The dtype of an input.
     #[must_use]
     pub fn input(&self, index: usize) -> DType {
-        self.body.input(index)
+        self.form.inputs()[index]
     }
 
     /// The dtype of the output.
     #[must_use]
     pub fn output(&self) -> DType {
-        self.body.output()
+        self.form.output
     }
 
     fn is_scalar(&self, input: usize) -> bool {
@@ -106,13 +108,13 @@ fn is_apart(a: *const u8, a_len: usize, b: *const u8, b_len: usize) -> bool {
 // says; scratch memory is the call's own.
 unsafe impl HostKernel for ContiguousLoop {
     fn operands(&self) -> usize {
-        1 + self.body.arity() - usize::from(self.scalar.is_some())
+        1 + self.form.inputs().len() - usize::from(self.scalar.is_some())
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
         let (dtype, access) = match operand {
-            0 => (self.body.output(), Access::Write),
-            _ => (self.body.input(self.input_of(operand)), Access::Read),
+            0 => (self.form.output, Access::Write),
+            _ => (self.form.inputs()[self.input_of(operand)], Access::Read),
         };
         Footprint {
             bytes: 0..self.size * dtype.size(),
@@ -129,18 +131,18 @@ unsafe impl HostKernel for ContiguousLoop {
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
-        let body = self.body;
-        let out_size = body.output().size();
+        let (body, form) = (self.body, &self.form);
+        let out_size = form.output.size();
         let out: *mut u8 = bases[0].as_ptr();
         let out = out.wrapping_add(range.start * out_size);
         let mut inputs: Inputs = [out; MAX_INPUTS];
-        let mut direct = is_aligned(out, body.output()) && self.scalar.is_none();
+        let mut direct = is_aligned(out, form.output) && self.scalar.is_none();
         let mut operand = 1;
-        for (index, input) in inputs.iter_mut().enumerate().take(body.arity()) {
+        for (index, input) in inputs.iter_mut().enumerate().take(form.inputs().len()) {
             if self.is_scalar(index) {
                 continue;
             }
-            let dtype = body.input(index);
+            let dtype = form.inputs()[index];
             *input = bases[operand]
                 .as_ptr::<u8>()
                 .wrapping_add(range.start * dtype.size());
@@ -166,12 +168,12 @@ unsafe impl HostKernel for ContiguousLoop {
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.operation.name())?;
-        for index in 0..self.body.arity() {
+        for index in 0..self.form.inputs().len() {
             let separator = if index == 0 { "" } else { ", " };
             if self.is_scalar(index) {
-                write!(f, "{separator}scalar {}", self.body.input(index))?;
+                write!(f, "{separator}scalar {}", self.form.inputs()[index])?;
             } else {
-                write!(f, "{separator}{}", self.body.input(index))?;
+                write!(f, "{separator}{}", self.form.inputs()[index])?;
             }
         }
         write!(f, ") of {} elements", self.size)
@@ -185,19 +187,19 @@ impl ContiguousLoop {
     /// As for [`Body::run`], but addresses needn't be aligned, and inputs may be the output.
     #[inline(never)]
     unsafe fn by_tiles(&self, out: *mut u8, inputs: Inputs, count: usize) {
-        let body = self.body;
+        let (body, form) = (self.body, &self.form);
         let level = simd::current();
-        let out_size = body.output().size();
+        let out_size = form.output.size();
         let mut tiles = [const { Tile::new() }; MAX_INPUTS];
         let mut out_tile = Tile::new();
         let mut largest = out_size;
-        for index in 0..body.arity() {
-            largest = largest.max(body.input(index).size());
+        for index in 0..form.inputs().len() {
+            largest = largest.max(form.inputs()[index].size());
         }
         let tile = (TILE_BYTES / largest).min(count);
         let mut from = inputs;
-        for (index, scratch) in tiles.iter_mut().enumerate().take(body.arity()) {
-            let dtype = body.input(index);
+        for (index, scratch) in tiles.iter_mut().enumerate().take(form.inputs().len()) {
+            let dtype = form.inputs()[index];
             let copied = !is_aligned(inputs[index], dtype)
                 || !is_apart(out, count * out_size, inputs[index], count * dtype.size());
             if let Some((_, value)) = self.scalar.as_ref().filter(|_| self.is_scalar(index)) {
@@ -210,15 +212,15 @@ impl ContiguousLoop {
                 from[index] = scratch.as_mut_ptr();
             }
         }
-        let out_askew = !is_aligned(out, body.output());
+        let out_askew = !is_aligned(out, form.output);
         for begin in (0..count).step_by(tile.max(1)) {
             let part = tile.min(count - begin);
             let mut now = from;
-            for index in 0..body.arity() {
+            for index in 0..form.inputs().len() {
                 if self.is_scalar(index) {
                     continue;
                 }
-                let size = body.input(index).size();
+                let size = form.inputs()[index].size();
                 let src = inputs[index].wrapping_add(begin * size);
                 if from[index] == inputs[index] {
                     now[index] = src;

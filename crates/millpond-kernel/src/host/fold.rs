@@ -32,8 +32,11 @@ pub unsafe trait Fold: Sync {
     /// The state of both, `a` before `b`.
     fn merge(&self, a: Words, b: Words) -> Words;
 
-    /// The bytes of the result.
-    fn finish(&self, state: Words, elements: u64, correction: f64, out: &mut [u8; 16]);
+    /// Writes the result of each state, for `elements` elements each.
+    ///
+    /// # Safety
+    /// `out` is aligned and has room for a result of each state.
+    unsafe fn finish(&self, states: &[Words], elements: u64, correction: f64, out: *mut u8);
 
     /// Folds `count` contiguous elements, the first of which is number `index`.
     ///
@@ -144,17 +147,12 @@ unsafe impl<R: Reducer> Fold for Folded<R> {
             .pack(self.0.merge(self.0.unpack(a), self.0.unpack(b)))
     }
 
-    fn finish(&self, state: Words, elements: u64, correction: f64, out: &mut [u8; 16]) {
-        let value = self
-            .0
-            .finish(self.0.unpack(state), elements, correction)
-            .store();
-        const { assert!(size_of::<<R::Output as Value>::Storage>() <= 16) };
-        // SAFETY: the result has at most 16 bytes; alignment doesn't matter.
-        unsafe {
-            out.as_mut_ptr()
-                .cast::<<R::Output as Value>::Storage>()
-                .write_unaligned(value);
+    unsafe fn finish(&self, states: &[Words], elements: u64, correction: f64, out: *mut u8) {
+        let out: *mut <R::Output as Value>::Storage = out.cast();
+        for (index, state) in states.iter().enumerate() {
+            let value = self.0.finish(self.0.unpack(*state), elements, correction);
+            // SAFETY: the caller has room for as many results as states.
+            unsafe { out.wrapping_add(index).write(value.store()) };
         }
     }
 

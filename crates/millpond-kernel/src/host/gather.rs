@@ -16,6 +16,8 @@ macro_rules! sized {
     };
 }
 
+pub(super) use sized;
+
 /// Reads `count` elements `stride` bytes apart into contiguous memory.
 ///
 /// # Safety

@@ -6,20 +6,19 @@ use std::ops::Range;
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Kind, Layout, Scalar, Shape};
-use num_complex::Complex;
-use smallvec::SmallVec;
 
 use crate::error::{PlanError, UnsupportedDType};
+use crate::host::cast::cast;
 use crate::host::gather::scatter;
 use crate::host::map::{Input, MapKernel};
-use crate::host::tile::TILE_BYTES;
+use crate::host::tile::{TILE_BYTES, Tile};
+use crate::simd;
 use crate::template::space::Space;
 
 /// What an element is, by its number in row-major order or its place in the last two axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// `start + i * step`, computed in the kind of the dtype: exact for integers, rounded twice
-    /// for floats.
+    /// `start + i * step`: exact for integers, in double precision for floats.
     Arange {
         /// The first element.
         start: Scalar,
@@ -66,21 +65,27 @@ impl Rule {
         }
     }
 
-    /// Element number `index`, in row `row` and column `column` of the last two axes.
-    fn element(self, kind: Kind, index: usize, row: usize, column: usize) -> Scalar {
-        let offset = || column as isize - row as isize;
+    /// The dtype that elements are computed in, before they are cast.
+    const fn compute(self, dtype: DType) -> DType {
+        match (self, dtype.kind()) {
+            (Self::Eye { .. } | Self::Lower { .. } | Self::Upper { .. }, _) => DType::Bool,
+            (_, Kind::Complex) => DType::Complex128,
+            (Self::Linspace { .. }, _) | (_, Kind::Float) => DType::Float64,
+            _ => DType::Int64,
+        }
+    }
+
+    /// Element number `index` of a range of real numbers.
+    #[inline(always)]
+    fn real(self, index: usize) -> f64 {
+        self.part(index, Scalar::to_f64)
+    }
+
+    /// A part of element number `index` of a range.
+    #[inline(always)]
+    fn part(self, index: usize, of: impl Fn(Scalar) -> f64) -> f64 {
         match self {
-            Self::Arange { start, step } => match kind {
-                Kind::Complex => Scalar::Complex(Complex {
-                    re: line(start.to_complex().re, step.to_complex().re, index),
-                    im: line(start.to_complex().im, step.to_complex().im, index),
-                }),
-                Kind::Float => Scalar::Float(line(start.to_f64(), step.to_f64(), index)),
-                _ => {
-                    let steps = step.to_i128().wrapping_mul(index as i128);
-                    Scalar::Int(start.to_i128().wrapping_add(steps))
-                }
-            },
+            Self::Arange { start, step } => of(start) + index as f64 * of(step),
             Self::Linspace {
                 start,
                 stop,
@@ -92,19 +97,23 @@ impl Rule {
                 } else {
                     count
                 };
-                let at = |start, stop| between(start, stop, index, intervals);
-                let (start, stop) = (start.to_complex(), stop.to_complex());
-                Scalar::Complex(Complex::new(at(start.re, stop.re), at(start.im, stop.im)))
+                between(of(start), of(stop), index, intervals)
             }
-            Self::Eye { diagonal } => Scalar::Bool(offset() == diagonal),
-            Self::Lower { diagonal } => Scalar::Bool(offset() <= diagonal),
-            Self::Upper { diagonal } => Scalar::Bool(offset() >= diagonal),
+            _ => 0.0,
         }
     }
-}
 
-fn line(start: f64, step: f64, index: usize) -> f64 {
-    start + index as f64 * step
+    /// Whether the element at a row and column of a mask is one.
+    #[inline(always)]
+    const fn holds(self, row: usize, column: usize) -> bool {
+        let offset = column as isize - row as isize;
+        match self {
+            Self::Eye { diagonal } => offset == diagonal,
+            Self::Lower { diagonal } => offset <= diagonal,
+            Self::Upper { diagonal } => offset >= diagonal,
+            _ => false,
+        }
+    }
 }
 
 /// The point after `index` of `intervals` steps; the ends are met to the bit.
@@ -166,27 +175,63 @@ impl GenerateKernel {
         MapKernel::copy(output, Input::Scalar(value))
     }
 
-    /// Writes elements `position..` into `tile`.
-    fn make(&self, position: usize, tile: &mut [u8]) {
+    /// Computes elements from number `position` on, in the rule's own dtype.
+    fn make(&self, position: usize, count: usize, tile: &mut Wide) {
+        let rule = self.rule;
+        match (rule.compute(self.dtype), rule) {
+            (DType::Int64, Rule::Arange { start, step }) => {
+                let (start, step) = (start.to_i128() as i64, step.to_i128() as i64);
+                for (index, word) in tile.0[..count].iter_mut().enumerate() {
+                    let steps = step.wrapping_mul((position + index) as i64);
+                    *word = start.wrapping_add(steps).cast_unsigned();
+                }
+            }
+            (DType::Float64, _) => {
+                for (index, word) in tile.0[..count].iter_mut().enumerate() {
+                    *word = rule.real(position + index).to_bits();
+                }
+            }
+            (DType::Complex128, _) => {
+                for (index, words) in tile.0.as_chunks_mut::<2>().0[..count]
+                    .iter_mut()
+                    .enumerate()
+                {
+                    let part = |of: fn(Scalar) -> f64| rule.part(position + index, of).to_bits();
+                    *words = [part(|z| z.to_complex().re), part(|z| z.to_complex().im)];
+                }
+            }
+            _ => self.mask(position, count, tile),
+        }
+    }
+
+    /// Computes truth values from number `position` on.
+    fn mask(&self, position: usize, count: usize, tile: &mut Wide) {
         let columns = self.shape.last().copied().unwrap_or(1).max(1);
         let rows = match self.shape.len() {
             0 | 1 => 1,
             ndim => self.shape[ndim - 2].max(1),
         };
-        let (kind, size) = (self.dtype.kind(), self.dtype.size());
         let mut column = position % columns;
         let mut row = position / columns % rows;
-        for (step, bytes) in tile.chunks_exact_mut(size).enumerate() {
-            let value = self.rule.element(kind, position + step, row, column);
-            bytes.copy_from_slice(&value.to_bytes(self.dtype)[..size]);
-            column += 1;
-            if column == columns {
-                column = 0;
-                row = (row + 1) % rows;
+        let (words, _) = tile.0.split_at_mut(count.div_ceil(8));
+        for (word, begin) in words.iter_mut().zip((0..count).step_by(8)) {
+            let mut bytes = [0; 8];
+            for byte in &mut bytes[..8.min(count - begin)] {
+                *byte = u8::from(self.rule.holds(row, column));
+                column += 1;
+                if column == columns {
+                    column = 0;
+                    row = (row + 1) % rows;
+                }
             }
+            *word = u64::from_ne_bytes(bytes);
         }
     }
 }
+
+/// A tile of elements of up to two words.
+#[repr(align(64))]
+struct Wide([u64; TILE_BYTES / 8]);
 
 impl fmt::Debug for GenerateKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -219,13 +264,18 @@ unsafe impl HostKernel for GenerateKernel {
         let base: *mut u8 = bases[0].as_ptr();
         let size = self.dtype.size();
         let stride = self.space.inner_stride(0);
-        let mut buffer: SmallVec<[u8; TILE_BYTES]> = SmallVec::new();
-        let tile = TILE_BYTES / size;
+        let computed = self.rule.compute(self.dtype);
+        let level = simd::current();
+        let (mut wide, mut converted) = (Wide([0; TILE_BYTES / 8]), Tile::new());
+        let tile = TILE_BYTES / size.max(computed.size());
         for position in range.clone().step_by(tile) {
             let count = tile.min(range.end - position);
-            buffer.resize(count * size, 0);
-            self.make(position, &mut buffer);
-            let mut from = buffer.as_ptr();
+            self.make(position, count, &mut wide);
+            let made = wide.0.as_ptr().cast();
+            let to = converted.as_mut_ptr();
+            // SAFETY: `count` elements were made, and the other tile has room for as many.
+            unsafe { cast(level, (computed, made), (self.dtype, to), count) };
+            let mut from = to.cast_const();
             self.space.rows(position, count, |offsets, length| {
                 let dst = base.wrapping_offset(offsets[0]);
                 // SAFETY: `length` elements of a row of the output, made above.

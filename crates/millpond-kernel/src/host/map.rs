@@ -16,6 +16,7 @@ use crate::host::gather::{gather, scatter};
 use crate::host::tile::{TILE_BYTES, Tile};
 use crate::ops::{Operation, Signature};
 use crate::simd::{self, Level};
+use crate::template::blocks::Blocks;
 use crate::template::space::{Offsets, Space};
 
 /// Rows of at least this many elements are tiled one by one; shorter ones share a tile.
@@ -37,23 +38,23 @@ pub enum Input<'a> {
 
 /// An input as the kernel keeps it.
 #[derive(Clone, Debug)]
-struct Operand {
+pub(super) struct Operand {
     /// What memory holds.
-    dtype: DType,
+    pub(super) dtype: DType,
     /// What the body computes with.
-    compute: DType,
+    pub(super) compute: DType,
     /// The bytes of a scalar, as the body computes with it.
     scalar: Option<[u8; 16]>,
     /// Which base address is the operand's.
     base: usize,
     /// Bytes from the base that may be read.
     footprint: Range<usize>,
-    place: Place,
+    pub(super) place: Place,
 }
 
 /// Where the elements of an operand lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// One after the other, through the whole space.
     Linear,
     /// One after the other within a row, and rows are tiled one by one.
@@ -72,15 +73,17 @@ enum Place {
 pub struct MapKernel {
     name: &'static str,
     /// `None` copies.
-    body: Option<&'static dyn Body>,
+    pub(super) body: Option<&'static dyn Body>,
     space: Space,
     shape: Shape,
-    output: Operand,
-    inputs: SmallVec<[Operand; MAX_INPUTS]>,
+    pub(super) output: Operand,
+    pub(super) inputs: SmallVec<[Operand; MAX_INPUTS]>,
     /// Elements of a tile.
-    tile: usize,
+    pub(super) tile: usize,
     /// Whether a tile stays within a row.
     by_row: bool,
+    /// Where rows won't do, as operands run along different axes.
+    blocks: Option<Blocks>,
 }
 
 impl MapKernel {
@@ -159,7 +162,7 @@ impl MapKernel {
         let compute = body.map_or(dtype, Body::output);
         let mut largest = dtype.size().max(compute.size());
         let mut base = 0;
-        let mut operands = SmallVec::new();
+        let mut operands: SmallVec<[Operand; MAX_INPUTS]> = SmallVec::new();
         for (index, input) in inputs.iter().enumerate() {
             let compute = body.map_or(dtype, |body| body.input(index));
             operands.push(match input {
@@ -183,7 +186,7 @@ impl MapKernel {
                     place: Place::Constant,
                 },
             });
-            let operand: &Operand = &operands[index];
+            let operand = &operands[index];
             largest = largest.max(operand.dtype.size()).max(compute.size());
         }
         let output = Operand {
@@ -199,14 +202,20 @@ impl MapKernel {
                 place(0, dtype)
             },
         };
+        let tile = TILE_BYTES / largest;
+        let mut items = [dtype.size(); 4];
+        for (item, operand) in items[1..].iter_mut().zip(&operands) {
+            *item = operand.dtype.size();
+        }
         Ok(Self {
             name,
             body,
+            blocks: Blocks::new(&space, &items, tile),
             space,
             shape: layout.shape().into(),
             output,
             inputs: operands,
-            tile: TILE_BYTES / largest,
+            tile,
             by_row,
         })
     }
@@ -247,17 +256,30 @@ unsafe impl HostKernel for MapKernel {
     }
 
     fn extent(&self) -> usize {
-        self.space.size()
+        self.blocks
+            .as_ref()
+            .map_or(self.space.size(), Blocks::count)
     }
 
     fn grain(&self) -> usize {
-        self.body.map_or(16384, grain)
+        let elements = self.body.map_or(16384, grain);
+        if self.blocks.is_some() {
+            (elements / self.tile).max(1)
+        } else {
+            elements
+        }
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
-        if !range.is_empty() {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let run = Run::new(self, bases);
+        match &self.blocks {
             // SAFETY: the caller vouches for the operands and the range.
-            unsafe { Run::new(self, bases).elements(range) };
+            Some(blocks) => unsafe { run.blocks(blocks, range) },
+            // SAFETY: as above.
+            None => unsafe { run.elements(range) },
         }
         Ok(())
     }
@@ -278,19 +300,19 @@ unsafe impl HostKernel for MapKernel {
 }
 
 /// One call of [`MapKernel::run`]: addresses and scratch memory.
-struct Run<'a> {
-    kernel: &'a MapKernel,
-    level: Level,
-    out: *mut u8,
-    inputs: [*const u8; MAX_INPUTS],
+pub(super) struct Run<'a> {
+    pub(super) kernel: &'a MapKernel,
+    pub(super) level: Level,
+    pub(super) out: *mut u8,
+    pub(super) inputs: [*const u8; MAX_INPUTS],
     /// Elements as memory holds them, for each input and the output.
-    raw: [Tile; MAX_INPUTS + 1],
+    pub(super) raw: [Tile; MAX_INPUTS + 1],
     /// Elements as the body computes with them.
-    ready: [Tile; MAX_INPUTS + 1],
+    pub(super) ready: [Tile; MAX_INPUTS + 1],
 }
 
 /// The tile of the output.
-const OUT: usize = MAX_INPUTS;
+pub(super) const OUT: usize = MAX_INPUTS;
 
 impl<'a> Run<'a> {
     fn new(kernel: &'a MapKernel, bases: &[Address]) -> Self {
@@ -385,7 +407,7 @@ impl<'a> Run<'a> {
     ///
     /// # Safety
     /// The element may be read, and `count` elements fit a tile.
-    unsafe fn spread(&mut self, index: usize, count: usize) {
+    pub(super) unsafe fn spread(&mut self, index: usize, count: usize) {
         let operand = &self.kernel.inputs[index];
         let mut value = [0_u64; 2];
         let value: *mut u8 = value.as_mut_ptr().cast();

@@ -20,7 +20,7 @@ use crate::error::{PlanError, UnsupportedDType};
 use crate::host::cast::cast;
 use crate::host::contiguous::is_aligned;
 use crate::host::fold::{COLUMNS, Fold, PARTIAL_BYTES};
-use crate::host::gather::gather;
+use crate::host::gather::{gather, scatter};
 use crate::host::tile::{TILE_BYTES, Tile};
 use crate::ops::reduction::{ReduceSignature, Reduction, SHORT_RUN, Words};
 use crate::simd::{self, Level};
@@ -179,29 +179,30 @@ impl ReduceKernel {
     /// As for [`HostKernel::run`]: the outputs may be written.
     unsafe fn emit(&self, base: *mut u8, first: usize, states: &[Words]) {
         let (level, computed, dtype) = (simd::current(), self.fold.output(), self.output.0);
-        let elements = self.reduced.size() as u64;
-        let mut index = 0;
-        let stride = self.kept.inner_stride(0);
-        self.kept.rows(first, states.len(), |offsets, length| {
-            for step in 0..length {
-                let mut value = Aligned([0; 16]);
-                let mut converted = Aligned([0; 16]);
-                self.fold
-                    .finish(states[index], elements, self.correction, &mut value.0);
-                let (from, to) = (value.0.as_ptr(), converted.0.as_mut_ptr());
-                // SAFETY: both buffers are aligned and hold any element.
-                unsafe { cast(level, (computed, from), (dtype, to), 1) };
-                let dst = base.wrapping_offset(offsets[0] + stride * step as isize);
-                // SAFETY: the output's element, which the caller vouches for.
-                unsafe { std::ptr::copy_nonoverlapping(to, dst, dtype.size()) };
-                index += 1;
+        let (elements, stride) = (self.reduced.size() as u64, self.kept.inner_stride(0));
+        let (mut results, mut converted) = (Tile::new(), Tile::new());
+        let tile = TILE_BYTES / computed.size().max(dtype.size());
+        for begin in (0..states.len()).step_by(tile) {
+            let states = &states[begin..states.len().min(begin + tile)];
+            let mut from = results.as_mut_ptr();
+            // SAFETY: a tile has room for the results.
+            unsafe { self.fold.finish(states, elements, self.correction, from) };
+            if computed != dtype {
+                let to = converted.as_mut_ptr();
+                // SAFETY: aligned tiles with room for as many elements.
+                unsafe { cast(level, (computed, from), (dtype, to), states.len()) };
+                from = to;
             }
-        });
+            self.kept
+                .rows(first + begin, states.len(), |offsets, length| {
+                    let dst = base.wrapping_offset(offsets[0]);
+                    // SAFETY: `length` outputs of a row, which the caller vouches for.
+                    unsafe { scatter(dtype.size(), from, dst, stride, length) };
+                    from = from.wrapping_add(length * dtype.size());
+                });
+        }
     }
 }
-
-#[repr(align(16))]
-struct Aligned([u8; 16]);
 
 /// The layouts of an output, of the first inputs of each, and of the inputs of one.
 struct Split {

@@ -15,7 +15,7 @@ macro_rules! arithmetic_rows {
     ($each:ident) => {
         $each! {
             /// Magnitude of each element.
-            unary abs(x) { bool same_bool, int abs_int, real abs, complex_lane abs_complex } ulp 2;
+            unary abs(x) { bool same_bool, int abs_int, real abs, complex_part abs_complex } ulp 2;
             /// Sum of both operands.
             binary add(x1, x2) { bool either, int add_int, real add, complex add_complex } ulp 0;
             /// Magnitude of the first operand with the sign of the second.

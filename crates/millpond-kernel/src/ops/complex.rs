@@ -11,7 +11,7 @@ macro_rules! complex_rows {
     ($each:ident) => {
         $each! {
             /// Angle of each element with the positive real axis.
-            unary angle(x) { lane angle, complex_lane angle_complex } ulp 2;
+            unary angle(x) { lane angle, complex_part angle_complex } ulp 2;
             /// Each element with the sign of its imaginary part turned.
             unary conj(x) { int same, real same, complex conj } ulp 0;
             /// Imaginary part of each element.

@@ -52,8 +52,9 @@ pub(super) const fn spoken(row: &'static str) -> &'static str {
 
 /// The loops of one body, for each dtype of a kind.
 ///
-/// `real` and `complex` bodies are run as they are; those of `lane` and `complex_lane` are
-/// guarded: run at lanes, and again at floats where that gave NaN.
+/// `real` and `complex` bodies are run as they are; those of `lane`, `complex_lane` and
+/// `complex_part`, which gives a real number, are guarded: run at lanes, and again at floats where
+/// that gave NaN.
 macro_rules! group {
     ($arity:ident bool $body:ident) => {
         group!(@plain $arity: Bool super::$body)
@@ -72,29 +73,58 @@ macro_rules! group {
         group!(@plain $arity: Complex64 super::$body::<f32>, Complex128 super::$body::<f64>)
     };
     ($arity:ident lane $body:ident) => {
-        group!(@guarded $arity: Float32 $body f32, Float64 $body f64)
+        group!(@guarded $arity $body
+            Float32 f32: Lane<f32> => Lane<f32>,
+            Float64 f64: Lane<f64> => Lane<f64>)
     };
     ($arity:ident complex_lane $body:ident) => {
-        group!(@guarded $arity: Complex64 $body f32, Complex128 $body f64)
+        group!(@guarded $arity $body
+            Complex64 f32: Complex<Lane<f32>> => Complex<Lane<f32>>,
+            Complex128 f64: Complex<Lane<f64>> => Complex<Lane<f64>>)
+    };
+    ($arity:ident complex_part $body:ident) => {
+        group!(@guarded $arity $body
+            Complex64 f32: Complex<Lane<f32>> => Lane<f32>,
+            Complex128 f64: Complex<Lane<f64>> => Lane<f64>)
     };
     (@plain $arity:ident: $($dtype:ident $body:expr),*) => {
         &[$( Entry { dtype: DType::$dtype, body: &group!(@new $arity)($body) } ),*]
     };
-    (@guarded $arity:ident: $($dtype:ident $body:ident $float:ty),*) => {
+    (@guarded $arity:ident $body:ident $($dtype:ident $float:ty: $value:ty => $output:ty),*) => {
         &[$( Entry {
             dtype: DType::$dtype,
             body: &group!(@new_guarded $arity)(
-                super::$body::<Lane<$float>>,
+                group!(@function $arity $body Lane<$float>, $value, $output),
                 super::$body::<$float>,
             ),
         } ),*]
     };
+    (@function unary $body:ident $real:ty, $value:ty, $output:ty) => {
+        group!(@function ($value,) $output, |x| super::$body::<$real>(x.0))
+    };
+    (@function binary $body:ident $real:ty, $value:ty, $output:ty) => {
+        group!(@function ($value, $value) $output, |x| super::$body::<$real>(x.0, x.1))
+    };
+    (@function ($($value:ty),+ $(,)?) $output:ty, |$x:ident| $call:expr) => {{
+        #[derive(Clone, Copy)]
+        struct Fast;
+
+        impl Function<($($value,)+)> for Fast {
+            type Output = $output;
+
+            #[inline(always)]
+            fn call(self, $x: ($($value,)+)) -> $output {
+                $call
+            }
+        }
+
+        Fast
+    }};
     (@new unary) => { Unary::new };
     (@new binary) => { Binary::new };
     (@new ternary) => { Ternary::new };
     (@new_guarded unary) => { GuardedUnary::new };
     (@new_guarded binary) => { GuardedBinary::new };
-    (@new_guarded ternary) => { GuardedTernary::new };
 }
 pub(super) use group;
 
@@ -115,9 +145,9 @@ macro_rules! registry {
             use millpond_types::DType;
 
             use crate::host::body::{
-                Binary, GuardedBinary, GuardedTernary, GuardedUnary, Ternary, Unary,
+                Binary, Function, GuardedBinary, GuardedUnary, Ternary, Unary,
             };
-            use crate::math::Lane;
+            use crate::math::{Complex, Lane};
             use crate::ops::row::{Entry, Table, group};
             use crate::ops::Operation;
 

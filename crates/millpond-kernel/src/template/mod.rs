@@ -3,4 +3,5 @@
 //! A template knows in which order elements are visited and which of them belong together, and
 //! leaves memory to [`host`](crate::host).
 
+pub(crate) mod blocks;
 pub mod space;

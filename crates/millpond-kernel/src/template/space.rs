@@ -178,6 +178,11 @@ impl Space {
         self.axes.iter().all(|axis| axis.strides[operand] == 0)
     }
 
+    /// Where each operand begins.
+    pub(crate) const fn begin(&self) -> Offsets {
+        self.begin
+    }
+
     /// Where the operands are at the element number `position`.
     #[must_use]
     pub fn locate(&self, position: usize) -> Offsets {

@@ -184,19 +184,21 @@ fn elements_of_every_size_are_gathered_and_scattered() {
 #[test]
 fn any_split_gives_the_same_bits() {
     let sin = find("sin").unwrap();
-    let layout = Lie::Transposed.layout(37, 29);
+    let layout = Lie::Transposed.layout(137, 129);
     let mut input = Array::of(DType::Float32, layout, |index| {
         sample(DType::Float32, index)
     });
     let signature = sin.resolve(&[DType::Float32], DType::Float64).unwrap();
-    let mut whole = Array::blank(DType::Float32, Lie::Sliced.layout(37, 29));
+    let mut whole = Array::blank(DType::Float32, Lie::Sliced.layout(137, 129));
     let arguments = [Input::Array(DType::Float32, &input.layout.clone())];
     let kernel =
         MapKernel::new(sin, &signature, (DType::Float32, &whole.layout), &arguments).unwrap();
     let mut cut = whole.clone();
     run(&kernel, &mut [&mut whole, &mut input], &[]);
-    for seed in 1..20 {
-        let cuts: Vec<_> = (1..1073).step_by(seed * 11).collect();
+    for seed in 1..9 {
+        let cuts: Vec<_> = (1..kernel.extent())
+            .step_by((seed * 11 % kernel.extent()).max(1))
+            .collect();
         run(&kernel, &mut [&mut cut, &mut input], &cuts);
         for index in 0..whole.layout.size() {
             assert_eq!(whole.raw(index), cut.raw(index));

@@ -1,7 +1,7 @@
 //! Variance and standard deviation.
 //!
 //! Each tile is passed twice while it is in the cache, for its mean and for the squares around
-//! it; tiles are merged by the formula of Chan, Golub and Le Veque. Nothing cancels, however far
+//! it; tiles are merged by the pairwise update of moments. Nothing cancels, however far
 //! from zero the elements are.
 
 use super::{LANES, Reducer, Words};

@@ -100,8 +100,9 @@ macro_rules! scaled {
 
             #[inline(always)]
             fn push(self, partial: Scaled, value: f64, _: u64) -> Scaled {
-                let single = Scaled::of::<Self>(&[value]);
-                partial.merge::<Self>(single)
+                let largest = Self::magnitude(value);
+                let sum = if largest == Self::NOTHING { 0.0 } else { 1.0 };
+                partial.merge::<Self>(Scaled { largest, sum })
             }
 
             #[inline(always)]
