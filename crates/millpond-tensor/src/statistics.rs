@@ -55,12 +55,11 @@ pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -
         check_out(operation, out, &shape, signature.output, &place)?;
     }
     let direct = how.out.filter(|out| !out.may_overlap(input));
-    let target = match direct {
-        Some(out) => out.clone(),
-        None => {
-            let layout = Layout::contiguous(&shape, signature.output.size())?;
-            allocate(layout, signature.output, &place)?
-        }
+    let target = if let Some(out) = direct {
+        out.clone()
+    } else {
+        let layout = Layout::contiguous(&shape, signature.output.size())?;
+        allocate(layout, signature.output, &place)?
     };
     let kernel = ReduceKernel::new(
         reduction,

@@ -1,5 +1,6 @@
 //! A device and arrays on it.
 #![allow(dead_code, reason = "each suite uses some of it")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_hal::{Driver, QueueOptions};
