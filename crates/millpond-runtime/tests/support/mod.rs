@@ -10,6 +10,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use millpond_cpu::{CpuConfig, CpuDriver};
@@ -195,5 +196,44 @@ unsafe impl HostKernel for Broken {
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("take(shape=(3,), float32)")
+    }
+}
+
+/// Takes its time, and fails if it runs twice at once.
+#[derive(Clone, Default)]
+pub struct Exclusive(Arc<AtomicBool>);
+
+// SAFETY: touches nothing.
+unsafe impl HostKernel for Exclusive {
+    fn operands(&self) -> usize {
+        1
+    }
+
+    fn footprint(&self, _operand: usize) -> Footprint {
+        Footprint {
+            bytes: 0..8,
+            access: Access::Update,
+        }
+    }
+
+    fn extent(&self) -> usize {
+        1
+    }
+
+    fn grain(&self) -> usize {
+        1
+    }
+
+    unsafe fn run(&self, _bases: &[Address], _range: Range<usize>) -> Result<(), KernelError> {
+        if self.0.swap(true, Ordering::SeqCst) {
+            return Err(KernelError("it runs already".to_owned()));
+        }
+        std::thread::sleep(Duration::from_micros(200));
+        self.0.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("exclusive")
     }
 }
