@@ -10,7 +10,6 @@
 //! Loops trust their caller for addresses and lengths; the kernels built from layouts touch
 //! nothing outside the footprint that they declare.
 
-mod block;
 pub mod body;
 pub mod cast;
 pub mod contiguous;

@@ -28,6 +28,8 @@ pub mod reduction;
 pub mod resolve;
 pub mod rounding;
 pub mod selection;
+#[cfg(test)]
+mod tests;
 pub mod trigonometric;
 
 pub use resolve::Signature;

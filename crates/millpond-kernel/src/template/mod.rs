@@ -5,3 +5,4 @@
 
 pub(crate) mod blocks;
 pub mod space;
+pub(crate) mod split;

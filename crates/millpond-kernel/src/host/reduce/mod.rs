@@ -12,19 +12,22 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
-use millpond_types::shape::{ShapeError, Tuple};
+use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
-use smallvec::SmallVec;
 
 use crate::error::{PlanError, UnsupportedDType};
 use crate::host::cast::cast;
-use crate::host::contiguous::is_aligned;
-use crate::host::fold::{COLUMNS, Fold, PARTIAL_BYTES};
-use crate::host::gather::{gather, scatter};
+use crate::host::fold::{COLUMNS, Fold};
+use crate::host::gather::scatter;
 use crate::host::tile::{TILE_BYTES, Tile};
 use crate::ops::reduction::{ReduceSignature, Reduction, SHORT_RUN, Words};
-use crate::simd::{self, Level};
+use crate::simd;
 use crate::template::space::Space;
+use crate::template::split::Split;
+
+mod run;
+
+use run::Run;
 
 /// Elements of a piece, where an output has many.
 const BLOCK: usize = 1 << 16;
@@ -204,66 +207,6 @@ impl ReduceKernel {
     }
 }
 
-/// The layouts of an output, of the first inputs of each, and of the inputs of one.
-struct Split {
-    output: Layout,
-    kept: Layout,
-    reduced: Layout,
-}
-
-impl Split {
-    fn new(
-        operation: &'static str,
-        output: &Layout,
-        input: &Layout,
-        axes: &[usize],
-    ) -> Result<Self, PlanError> {
-        let ndim = input.ndim();
-        let mut is_reduced: SmallVec<[bool; 8]> = SmallVec::from_elem(false, ndim);
-        for &axis in axes {
-            match is_reduced.get_mut(axis) {
-                Some(seen) if !*seen => *seen = true,
-                Some(_) => return Err(ShapeError::RepeatedAxis { axis }.into()),
-                None => {
-                    let axis = axis as isize;
-                    return Err(ShapeError::Axis { axis, ndim }.into());
-                }
-            }
-        }
-        let part = |wanted: bool| {
-            let axes = (0..ndim).filter(|&axis| is_reduced[axis] == wanted);
-            let (shape, strides): (Shape, SmallVec<[isize; 4]>) = axes
-                .map(|axis| (input.shape()[axis], input.strides()[axis]))
-                .unzip();
-            let offset = if wanted { 0 } else { input.offset() };
-            Layout::new(&shape, &strides, offset)
-        };
-        let (kept, reduced) = (part(false)?, part(true)?);
-        let squeezed = if output.ndim() == ndim {
-            let axes = (0..ndim).filter(|&axis| !is_reduced[axis] || output.shape()[axis] != 1);
-            let (shape, strides): (Shape, SmallVec<[isize; 4]>) = axes
-                .map(|axis| (output.shape()[axis], output.strides()[axis]))
-                .unzip();
-            Layout::new(&shape, &strides, output.offset())?
-        } else {
-            output.clone()
-        };
-        if squeezed.shape() != kept.shape() {
-            return Err(PlanError::ReducedShape {
-                operation,
-                input: input.shape().into(),
-                axes: axes.into(),
-                output: output.shape().into(),
-            });
-        }
-        Ok(Self {
-            output: squeezed,
-            kept,
-            reduced,
-        })
-    }
-}
-
 impl fmt::Debug for ReduceKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.describe(f)
@@ -352,170 +295,5 @@ unsafe impl HostKernel for ReduceKernel {
             Tuple(&self.axes),
             self.output.0
         )
-    }
-}
-
-/// One call of [`ReduceKernel::run`]: the input's address and scratch memory.
-struct Run<'a> {
-    kernel: &'a ReduceKernel,
-    level: Level,
-    input: *const u8,
-    /// Whether elements can be read where they lie, if they lie in a row.
-    direct: bool,
-    raw: Tile,
-    ready: Tile,
-    /// Elements of a tile.
-    tile: usize,
-    partials: Partials,
-}
-
-#[repr(C, align(64))]
-struct Partials(std::mem::MaybeUninit<[u8; PARTIAL_BYTES]>);
-
-impl<'a> Run<'a> {
-    fn new(kernel: &'a ReduceKernel, input: *const u8) -> Self {
-        let (dtype, compute) = (kernel.input.0, kernel.fold.compute());
-        Self {
-            kernel,
-            level: simd::current(),
-            input,
-            direct: dtype == compute && is_aligned(input, dtype),
-            raw: Tile::new(),
-            ready: Tile::new(),
-            tile: TILE_BYTES / dtype.size().max(compute.size()),
-            partials: Partials(std::mem::MaybeUninit::uninit()),
-        }
-    }
-
-    /// Folds some elements of one output into its state.
-    ///
-    /// # Safety
-    /// The elements may be read.
-    unsafe fn along(&mut self, output: usize, elements: Range<usize>, state: &mut Words) {
-        let kernel = self.kernel;
-        let size = kernel.input.0.size();
-        let base = self.input.wrapping_offset(kernel.kept.locate(output)[1]);
-        let stride = kernel.reduced.inner_stride(0);
-        let inner = kernel.reduced.inner_size();
-        let in_row = kernel.reduced.axes().len() <= 1 || inner >= LONG_RUN;
-        let mut position = elements.start;
-        while position < elements.end {
-            let mut count = self.tile.min(elements.end - position);
-            if in_row {
-                count = count.min(inner - position % inner);
-            }
-            let src = base.wrapping_offset(kernel.reduced.locate(position)[0]);
-            let values = if in_row && stride == size as isize && self.direct {
-                src
-            } else {
-                let tile = self.raw.as_mut_ptr();
-                if in_row {
-                    // SAFETY: `count` elements of a row, and room for them.
-                    unsafe { gather(size, src, stride, tile, count) };
-                } else {
-                    let mut to = tile;
-                    kernel.reduced.rows(position, count, |offsets, length| {
-                        let src = base.wrapping_offset(offsets[0]);
-                        // SAFETY: `length` elements of a row; all rows have `count`.
-                        unsafe { gather(size, src, stride, to, length) };
-                        to = to.wrapping_add(length * size);
-                    });
-                }
-                // SAFETY: the tile holds `count` elements now.
-                unsafe { self.convert(tile, count) }
-            };
-            let index = position as u64;
-            // SAFETY: `count` aligned elements of the compute dtype.
-            unsafe { kernel.fold.run(self.level, state, values, index, count) };
-            position += count;
-        }
-    }
-
-    /// Folds some elements of neighbouring outputs into their states.
-    ///
-    /// # Safety
-    /// The elements may be read.
-    unsafe fn across(&mut self, first: usize, elements: Range<usize>, states: &mut [Words]) {
-        let kernel = self.kernel;
-        let size = kernel.input.0.size();
-        let stride = kernel.kept.inner_stride(1);
-        let inner = kernel.kept.inner_size();
-        let columns = COLUMNS.min(self.tile);
-        let partials: *mut u8 = self.partials.0.as_mut_ptr().cast();
-        let mut done = 0;
-        while done < states.len() {
-            let output = first + done;
-            let mut count = columns.min(states.len() - done);
-            let in_row = kernel.kept.axes().len() <= 1 || inner >= SHORT_ROW;
-            if in_row {
-                count = count.min(inner - output % inner);
-            }
-            let column = self.input.wrapping_offset(kernel.kept.locate(output)[1]);
-            let states = &mut states[done..done + count];
-            let mut pending = 0;
-            let mut index = elements.start;
-            let step = kernel.reduced.inner_stride(0);
-            kernel
-                .reduced
-                .rows(elements.start, elements.len(), |offsets, length| {
-                    for row in 0..length {
-                        let offset = offsets[0] + step * row as isize;
-                        let src = column.wrapping_offset(offset);
-                        let values = if in_row && stride == size as isize && self.direct {
-                            src
-                        } else {
-                            let tile = self.raw.as_mut_ptr();
-                            if in_row {
-                                // SAFETY: one element of each of `count` outputs.
-                                unsafe { gather(size, src, stride, tile, count) };
-                            } else {
-                                let mut to = tile;
-                                kernel.kept.rows(output, count, |offsets, length| {
-                                    let src = self.input.wrapping_offset(offsets[1] + offset);
-                                    // SAFETY: one element of each of `length` outputs.
-                                    unsafe { gather(size, src, stride, to, length) };
-                                    to = to.wrapping_add(length * size);
-                                });
-                            }
-                            // SAFETY: the tile holds `count` elements now.
-                            unsafe { self.convert(tile, count) }
-                        };
-                        let (at, fresh) = (index as u64, pending == 0);
-                        // SAFETY: `count` aligned elements; partials were written unless fresh.
-                        unsafe {
-                            kernel
-                                .fold
-                                .row(self.level, partials, values, at, count, fresh);
-                        };
-                        index += 1;
-                        pending += 1;
-                        if pending == SHORT_RUN {
-                            // SAFETY: a partial was written for each state.
-                            unsafe { kernel.fold.flush(states, partials) };
-                            pending = 0;
-                        }
-                    }
-                });
-            if pending > 0 {
-                // SAFETY: a partial was written for each state.
-                unsafe { kernel.fold.flush(states, partials) };
-            }
-            done += count;
-        }
-    }
-
-    /// Converts a tile of raw elements to the dtype that the fold computes with.
-    ///
-    /// # Safety
-    /// `tile` holds `count` elements of the input's dtype, at most a tile.
-    unsafe fn convert(&mut self, tile: *const u8, count: usize) -> *const u8 {
-        let (dtype, compute) = (self.kernel.input.0, self.kernel.fold.compute());
-        if dtype == compute {
-            return tile;
-        }
-        let ready = self.ready.as_mut_ptr();
-        // SAFETY: aligned tiles of `count` elements each.
-        unsafe { cast(self.level, (dtype, tile), (compute, ready), count) };
-        ready
     }
 }

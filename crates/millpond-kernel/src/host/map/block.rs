@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::host::body::{Inputs, MAX_INPUTS};
 use crate::host::cast::cast;
 use crate::host::gather::sized;
-use crate::host::map::{OUT, Place, Run};
+use crate::host::map::Place;
+use crate::host::map::run::{OUT, Run};
 use crate::template::blocks::{Block, Blocks};
 
 /// How the elements of a block lie in an array: bytes of a step along each axis.
