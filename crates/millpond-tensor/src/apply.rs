@@ -12,6 +12,7 @@ use millpond_types::promote::{result_type, with_scalar};
 use millpond_types::{DType, Layout, Shape, shape};
 use smallvec::SmallVec;
 
+use crate::comparison::{beyond_range, signed_with_unsigned};
 use crate::cost;
 use crate::creation;
 use crate::data_types::{self, Casting};
@@ -20,7 +21,10 @@ use crate::operand::Operand;
 use crate::place::{Place, check_device};
 use crate::tensor::Tensor;
 
-type Memories<'a> = SmallVec<[&'a Allocation; 4]>;
+/// The most operands of an operation, its result included.
+const MAX_OPERANDS: usize = 4;
+
+type Memories<'a> = SmallVec<[&'a Allocation; MAX_OPERANDS]>;
 
 /// Applies an operation element by element.
 ///
@@ -35,10 +39,13 @@ pub fn apply(
     operands: &[Operand<'_>],
     out: Option<&Tensor>,
 ) -> Result<Tensor> {
-    match quickly(operation, operands, out)? {
-        Some(result) => Ok(result),
-        None => Call::new(operation, operands)?.run(out),
+    if let Some(result) = quickly(operation, operands, out)? {
+        return Ok(result);
     }
+    if let Some(result) = signed_with_unsigned(operation, operands, out)? {
+        return Ok(result);
+    }
+    Call::new(operation, operands)?.run(out)
 }
 
 /// Applies an operation to `target` and `rest`, and puts the result into `target`, as `x += y`
@@ -73,25 +80,27 @@ fn quickly(
     let Some(mut work) = operation.contiguous_loop(dtype) else {
         return Ok(None);
     };
-    if operands.len() != operation.arity() {
+    // A choice takes operands of two dtypes; all others take one.
+    if operands.len() != operation.arity() || *operation == rows::where_ {
         return Ok(None);
     }
     let size = first.size();
     let queue = first.queue();
     let mut kind = first.kind();
-    let mut inputs: SmallVec<[&Allocation; 3]> = SmallVec::new();
+    // The first place is the result's.
+    let mut memories = [first.memory(); MAX_OPERANDS];
+    let mut count = 1;
     for (index, operand) in operands.iter().enumerate() {
-        if work.input(index) != dtype {
-            return Ok(None);
-        }
         match *operand {
             Operand::Tensor(tensor) => {
-                if !is_plain(tensor, dtype) || tensor.shape() != first.shape() {
+                let fits = is_plain(tensor, dtype) && has_shape_of(tensor, first);
+                if !fits || count == MAX_OPERANDS {
                     return Ok(None);
                 }
                 check_device(operation.name(), &queue, tensor)?;
                 kind = kind.min(tensor.kind());
-                inputs.push(tensor.memory());
+                memories[count] = tensor.memory();
+                count += 1;
             }
             Operand::Scalar(value) => {
                 let same = with_scalar(dtype, value, DType::Float64) == dtype && value.fits(dtype);
@@ -102,33 +111,37 @@ fn quickly(
             }
         }
     }
+    let output = work.output();
     let result = match out {
         None => {
-            let memory = queue.allocate(kind, size * work.output().size())?;
-            Tensor::assemble(memory, work.output(), first.layout().clone(), false)
+            let memory = queue.allocate(kind, size * output.size())?;
+            Tensor::assemble(memory, output, first.layout().clone(), false)
         }
         Some(out) => {
-            let fits = is_plain(out, work.output())
-                && out.shape() == first.shape()
+            let fits = is_plain(out, output)
+                && has_shape_of(out, first)
                 && !out.is_read_only()
                 && !out.memory().is_foreign();
             // In place needs the same dtype on both sides.
-            let apart = || inputs.iter().all(|memory| !memory.same_as(out.memory()));
-            if !fits || !(work.output() == dtype || apart()) {
+            let mut inputs = memories[1..count].iter();
+            if !fits || !(output == dtype || inputs.all(|input| !input.same_as(out.memory()))) {
                 return Ok(None);
             }
             check_device(operation.name(), &queue, out)?;
             out.clone()
         }
     };
-    let mut memories = Memories::new();
-    memories.push(result.memory());
-    memories.extend_from_slice(&inputs);
-    let bytes = memories.len() * size * dtype.size();
-    let nanoseconds = cost::of_operation(operation, dtype, size, bytes);
-    queue.launch(work.over(size), &memories, nanoseconds)?;
-    drop(memories);
+    memories[0] = result.memory();
+    let nanoseconds = cost::of_operation(operation, dtype, size, count * size * dtype.size());
+    queue.launch(work.over(size), &memories[..count], nanoseconds)?;
     Ok(Some(result))
+}
+
+/// Whether both have the same shape, without a call for these short lists.
+#[inline]
+fn has_shape_of(tensor: &Tensor, other: &Tensor) -> bool {
+    let (a, b) = (tensor.shape(), other.shape());
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 /// Whether it has this dtype and all its elements lie at the beginning of its memory, in order.
@@ -194,7 +207,7 @@ impl<'a> Call<'a> {
             let above = value.to_i128() > 0;
             if *self.operation == rows::clip {
                 *value = data_types::clamped(*value, dtype);
-            } else if let Some(answer) = beyond_range(self.operation.name(), above, index == 0) {
+            } else if let Some(answer) = beyond_range(self.operation, above, index == 0) {
                 self.constant = Some(answer);
             } else {
                 check_fits(self.operation.name(), *value, dtype)?;
@@ -335,18 +348,6 @@ pub(crate) fn join(
     Ok(scalars.fold(joined, |dtype, value| {
         with_scalar(dtype, value, default_float)
     }))
-}
-
-/// What comparing any integer of a dtype with one beyond its range gives; `None` if the operation
-/// isn't a comparison. The scalar is above the range, or below, and on the left, or on the right.
-fn beyond_range(operation: &str, above: bool, on_the_left: bool) -> Option<bool> {
-    match operation {
-        "equal" => Some(false),
-        "not_equal" => Some(true),
-        "less" | "less_equal" => Some(above != on_the_left),
-        "greater" | "greater_equal" => Some(above == on_the_left),
-        _ => None,
-    }
 }
 
 fn broadcast(operation: &'static str, operands: &[Operand<'_>]) -> Result<Shape> {

@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::tensor::Tensor;
 
 /// From this many bytes on, a fill is a command of its own rather than a kernel.
-const LARGE: usize = 64 << 10;
+const LARGE: usize = 128 << 10;
 
 /// How elements follow one another in the memory of a new array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

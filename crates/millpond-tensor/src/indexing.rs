@@ -165,10 +165,11 @@ fn index_layout(layout: &Layout, indices: &[Index]) -> Result<Layout> {
                 strides.push(0);
             }
             Index::Ellipsis => {
-                let whole = axis..axis + ndim - named;
-                axis = whole.end;
-                shape.extend_from_slice(&layout.shape()[whole.clone()]);
-                strides.extend_from_slice(&layout.strides()[whole]);
+                for whole in axis..axis + ndim - named {
+                    shape.push(layout.shape()[whole]);
+                    strides.push(layout.strides()[whole]);
+                }
+                axis += ndim - named;
             }
             Index::At(index) => {
                 let size = layout.shape()[axis];
@@ -192,8 +193,10 @@ fn index_layout(layout: &Layout, indices: &[Index]) -> Result<Layout> {
             }
         }
     }
-    shape.extend_from_slice(&layout.shape()[axis..]);
-    strides.extend_from_slice(&layout.strides()[axis..]);
+    for rest in axis..ndim {
+        shape.push(layout.shape()[rest]);
+        strides.push(layout.strides()[rest]);
+    }
     Ok(Layout::new(&shape, &strides, offset as usize)?)
 }
 

@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 pub mod apply;
+mod comparison;
 mod cost;
 pub mod creation;
 pub mod data_types;

@@ -285,3 +285,19 @@ fn results_follow_the_axes_of_their_operands() {
     assert_eq!(y.strides(), x.strides());
     assert_eq!(y.to_vec::<i64>().unwrap()[..3], [1, 5, 9]);
 }
+
+#[test]
+fn signed_and_unsigned_compare_exactly() {
+    let place = place();
+    let signed = array(&[-1_i64, 0, i64::MAX], &place);
+    let unsigned = array(&[u64::MAX, 0, i64::MAX as u64 + 1], &place);
+    let bools = |result: millpond_tensor::Result<millpond_tensor::Tensor>| {
+        result.unwrap().to_vec::<bool>().unwrap()
+    };
+    assert_eq!(bools(signed.equal(&unsigned)), [false, true, false]);
+    assert_eq!(bools(signed.not_equal(&unsigned)), [true, false, true]);
+    assert_eq!(bools(signed.less(&unsigned)), [true, false, true]);
+    assert_eq!(bools(signed.greater_equal(&unsigned)), [false, true, false]);
+    assert_eq!(bools(unsigned.greater(&signed)), [true, false, true]);
+    assert_eq!(bools(unsigned.less_equal(&signed)), [false, true, false]);
+}
