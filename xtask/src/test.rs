@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the test suites.
 //!
 //! Rust tests run with nextest where it is installed and with `cargo test` elsewhere, documentation tests after them;
-//! Python tests run against an installed release wheel, the same that users get.
+//! Python tests and the examples of the pages run against an installed release wheel, the same that users get.
 
 use crate::failure::{Failure, Outcome};
 use crate::options::Options;
@@ -40,6 +40,9 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
         if with_python {
             python(&options.words, level, &mut failed)?;
         }
+    }
+    if with_python && options.words.is_empty() {
+        pages(&mut failed)?;
     }
     if failed.is_empty() {
         println!("test: all suites passed");
@@ -106,6 +109,14 @@ fn python(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> 
         &[0, PYTEST_NOTHING_SELECTED],
         failed,
     )
+}
+
+/// The Python examples of the pages; those in Rust are documentation tests or checked by hand.
+fn pages(failed: &mut Vec<String>) -> Outcome<()> {
+    let mut pages = project::files(project::root())?;
+    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let program = python_env::python().arg("xtask/page_examples.py");
+    suite("examples of the pages", program.args(pages), &[0], failed)
 }
 
 fn suite(title: &str, program: Program, good: &[i32], failed: &mut Vec<String>) -> Outcome<()> {
