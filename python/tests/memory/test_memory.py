@@ -300,7 +300,7 @@ def test_a_buffer_cannot_be_resized_while_it_is_wrapped(host_kind):
 def test_what_cannot_be_wrapped_is_told(host_kind):
     with pytest.raises(TypeError):
         host_kind.wrap(3)
-    with pytest.raises(BufferError, match="row-major"):
+    with pytest.raises(BufferError, match="not in one piece"):
         host_kind.wrap(memoryview(bytearray(8))[::2])
     with pytest.raises(TypeError, match="device memory"):
         DeviceMemory.wrap(bytearray(4))

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::Raise;
 use crate::gil;
-use crate::interop::buffer_protocol::Borrowed;
+use crate::interop::view::View;
 use crate::tensor::array::PyArray;
 use crate::tensor::dtype::{DTypeLike, PyDType};
 use crate::tensor::enter;
@@ -61,7 +61,7 @@ fn _rebuild<'py>(
     read_only: bool,
 ) -> Answer<'py> {
     enter(py);
-    let bytes: Vec<u8> = Borrowed::of(buffer, false)?.bytes().to_vec();
+    let bytes: Vec<u8> = View::in_one_piece(buffer, false)?.bytes().to_vec();
     let place = Place {
         queue: queue_of(device)?,
         kind: kind.0,
