@@ -1,10 +1,10 @@
-//! Arrays to other queues, devices and kinds of memory.
+//! Copies of arrays: at their place, and on other queues, devices and kinds of memory.
 
 use millpond_runtime::{Device, MemoryKind, Queue};
 use millpond_types::Layout;
 
 use crate::apply::copy_into;
-use crate::creation::{allocate, dense_like};
+use crate::creation::{Order, allocate, dense_like};
 use crate::error::Result;
 use crate::place::Place;
 use crate::tensor::Tensor;
@@ -75,6 +75,18 @@ impl Tensor {
             0,
             copy.bytes(),
         )?;
+        Ok(copy)
+    }
+
+    /// A copy at the same place.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn copy(&self, order: Order) -> Result<Self> {
+        let place = Place::of(self);
+        let layout = order.like(self.layout(), self.dtype())?;
+        let copy = allocate(layout, self.dtype(), &place)?;
+        copy_into(&copy, self.into(), &place.queue)?;
         Ok(copy)
     }
 }
