@@ -83,6 +83,7 @@ struct Run<'a, R: Reducer> {
     state: &'a mut Words,
     values: &'a [<R::Value as Value>::Storage],
     index: u64,
+    fused: bool,
 }
 
 impl<R: Reducer> Work for Run<'_, R> {
@@ -92,7 +93,7 @@ impl<R: Reducer> Work for Run<'_, R> {
         let mut index = self.index;
         // Runs of a partial stay short: each of the lanes takes a share of the block.
         for block in self.values.chunks(SHORT_RUN * LANES) {
-            state = self.reducer.run(state, block, index);
+            state = self.reducer.run(state, block, index, self.fused);
             index += block.len() as u64;
         }
         *self.state = self.reducer.pack(state);
@@ -173,6 +174,7 @@ unsafe impl<R: Reducer> Fold for Folded<R> {
                 state,
                 values,
                 index,
+                fused: level > Level::Baseline,
             },
         );
     }

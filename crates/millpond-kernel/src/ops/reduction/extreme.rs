@@ -267,9 +267,9 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
     /// Finds the value first, which vectorises, and then where it is, unless an earlier element
     /// is as good.
     #[inline(always)]
-    fn run(self, state: Place<T>, values: &[T::Storage], index: u64) -> Place<T> {
+    fn run(self, state: Place<T>, values: &[T::Storage], index: u64, fused: bool) -> Place<T> {
         let extreme = Extreme::<E, T>::NEW;
-        let best = extreme.run(E::worst(), values, index);
+        let best = extreme.run(E::worst(), values, index, fused);
         let found = Place { value: best, index };
         // The state's elements are earlier: its place stands unless the new value is better.
         if state.index != u64::MAX && Self::choose(state, found).index == state.index {

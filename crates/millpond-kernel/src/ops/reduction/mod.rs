@@ -63,6 +63,9 @@ pub trait Reducer: Copy + Send + Sync + 'static {
 
     /// Folds contiguous elements from number `index` on, of which there are at most a tile.
     ///
+    /// `fused` tells whether the processor multiplies and adds in one step, which bodies over
+    /// [`Lane`](crate::math::Lane) ask for.
+    ///
     /// The default uses [`LANES`] partials, so that additions needn't wait for one another.
     #[inline(always)]
     fn run(
@@ -70,7 +73,9 @@ pub trait Reducer: Copy + Send + Sync + 'static {
         state: Self::State,
         values: &[<Self::Value as Value>::Storage],
         index: u64,
+        fused: bool,
     ) -> Self::State {
+        let _ = fused;
         let mut lanes = [self.nothing(); LANES];
         let (chunks, rest) = values.as_chunks::<LANES>();
         let mut at = index;

@@ -153,7 +153,7 @@ macro_rules! moments {
             }
 
             #[inline(always)]
-            fn run(self, state: Moments, values: &[f64], _: u64) -> Moments {
+            fn run(self, state: Moments, values: &[f64], _: u64, _: bool) -> Moments {
                 if values.is_empty() {
                     return state;
                 }

@@ -19,7 +19,7 @@ trait Scale: Copy + Send + Sync + 'static {
     fn magnitude(value: f64) -> f64;
 
     /// What an element adds. A NaN counts as one.
-    fn term(value: f64, largest: f64) -> f64;
+    fn term(value: f64, largest: f64, fused: bool) -> f64;
 
     /// What a sum relative to `from` is relative to `to`.
     fn factor(from: f64, to: f64) -> f64;
@@ -49,7 +49,7 @@ impl Scaled {
     }
 
     #[inline(always)]
-    fn of<S: Scale>(values: &[f64]) -> Self {
+    fn of<S: Scale>(values: &[f64], fused: bool) -> Self {
         let mut tops = [S::NOTHING; LANES];
         let (chunks, rest) = values.as_chunks::<LANES>();
         for chunk in chunks {
@@ -69,11 +69,11 @@ impl Scaled {
         let mut sums = [0.0; LANES];
         for chunk in chunks {
             for lane in 0..LANES {
-                sums[lane] += S::term(chunk[lane], largest);
+                sums[lane] += S::term(chunk[lane], largest, fused);
             }
         }
         for (sum, &value) in sums.iter_mut().zip(rest) {
-            *sum += S::term(value, largest);
+            *sum += S::term(value, largest, fused);
         }
         Self {
             largest,
@@ -140,8 +140,8 @@ macro_rules! scaled {
             }
 
             #[inline(always)]
-            fn run(self, state: Scaled, values: &[f64], _: u64) -> Scaled {
-                state.merge::<Self>(Scaled::of::<Self>(values))
+            fn run(self, state: Scaled, values: &[f64], _: u64, fused: bool) -> Scaled {
+                state.merge::<Self>(Scaled::of::<Self>(values, fused))
             }
         }
     };
@@ -160,8 +160,13 @@ impl Scale for LogSumExp {
     }
 
     #[inline(always)]
-    fn term(value: f64, largest: f64) -> f64 {
-        Lane(value - largest).exp().0
+    fn term(value: f64, largest: f64, fused: bool) -> f64 {
+        let difference = value - largest;
+        if fused {
+            Lane(difference).exp().0
+        } else {
+            difference.exp()
+        }
     }
 
     #[inline(always)]
@@ -193,7 +198,7 @@ impl Scale for Hypot {
     }
 
     #[inline(always)]
-    fn term(value: f64, largest: f64) -> f64 {
+    fn term(value: f64, largest: f64, _: bool) -> f64 {
         let ratio = value / largest;
         ratio * ratio
     }
