@@ -250,12 +250,12 @@ impl PyArray {
         Self::new(memo.py(), transfer::copied(&self.0)?)
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        printing::repr(&self.0)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        printing::repr(py, &self.0)
     }
 
-    fn __str__(&self) -> PyResult<String> {
-        printing::text(&self.0)
+    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
+        printing::text(py, &self.0)
     }
 
     fn __format__(slf: &Bound<'_, Self>, spec: &str) -> PyResult<String> {

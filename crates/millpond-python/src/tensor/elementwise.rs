@@ -113,6 +113,12 @@ impl ElementwiseFunction {
         1
     }
 
+    /// Largest error of a float result, in units of its last place.
+    #[getter]
+    fn ulp(&self) -> u32 {
+        self.operation.ulp()
+    }
+
     /// Dtypes it computes with, as NumPy abbreviates them: operands, an arrow, the result.
     #[getter]
     fn types(&self) -> Vec<String> {

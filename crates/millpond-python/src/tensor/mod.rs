@@ -15,6 +15,7 @@ pub(crate) mod extent;
 mod flags;
 pub(crate) mod foreign;
 mod indexing;
+mod inspection;
 mod iteration;
 mod manipulation;
 mod operand;
@@ -62,6 +63,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let tensor = PyModule::new(py, "tensor")?;
     tensor.add_class::<array::PyArray>()?;
     tensor.add("__array_api_version__", VERSIONS[VERSIONS.len() - 1])?;
+    tensor.add("e", std::f64::consts::E)?;
+    tensor.add("inf", f64::INFINITY)?;
+    tensor.add("nan", f64::NAN)?;
+    tensor.add("newaxis", py.None())?;
+    tensor.add("pi", std::f64::consts::PI)?;
     dtype::register(&tensor)?;
     asarray::register(&tensor)?;
     creation::register(&tensor)?;
@@ -71,6 +77,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     manipulation::register(&tensor)?;
     statistics::register(&tensor)?;
     transfer::register(&tensor)?;
+    inspection::register(&tensor)?;
     printing::register(&tensor)?;
     pickle::register(&tensor)?;
     module.add_submodule(&tensor)?;

@@ -1,0 +1,110 @@
+"""What can't be combined is refused at the call, with a message that names it."""
+
+import numpy as np
+import pytest
+
+import millpond.tensor as xp
+
+ARITHMETIC = ["+", "-", "*", "/", "//", "%", "**", "<", "<=", "==", "!=", ">", ">="]
+
+
+@pytest.mark.parametrize("symbol", ARITHMETIC)
+def test_arrays_of_numpy_are_never_taken_unasked(symbol):
+    names = {"x": xp.ones(3), "a": np.ones(3)}
+    for text in (f"x {symbol} a", f"a {symbol} x"):
+        with pytest.raises(TypeError, match=r"NumPy array.*asarray.*asnumpy"):
+            eval(text, names)
+
+
+def test_arrays_of_numpy_are_refused_in_place_too():
+    x, a = xp.ones(3), np.ones(3)
+    with pytest.raises(TypeError, match="NumPy array"):
+        x += a
+    with pytest.raises(TypeError):
+        a += x
+    with pytest.raises(TypeError, match="NumPy array"):
+        xp.add(x, a)
+    with pytest.raises(TypeError, match="NumPy array"):
+        xp.sum(a)
+
+
+@pytest.mark.parametrize("other", ["a", None, [1, 2], {}, object()], ids=str)
+def test_strangers_get_their_turn_and_then_an_error(other):
+    x = xp.ones(2)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x + other
+    with pytest.raises(TypeError, match="unsupported operand"):
+        other - x
+    with pytest.raises(TypeError, match="in place"):
+        x += other
+    assert (x == other) is False
+    assert (x != other) is True
+
+
+def test_a_class_that_knows_arrays_is_asked():
+    class Clever:
+        def __radd__(self, other):
+            return "clever", other.shape
+
+    assert xp.ones(2) + Clever() == ("clever", (2,))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: xp.add(x), TypeError, "add: takes 2 positional arguments, 1 were given"),
+        (lambda x: xp.sin(x, x), TypeError, "sin: takes 1 positional arguments, 2 were given"),
+        (lambda x: xp.add(1, 2), TypeError, "add: at least one operand must be an array"),
+        (lambda x: xp.add(x, "a"), TypeError, "add: expected an array or a number, got 'a'"),
+        (lambda x: xp.add(x1=x, x2=x), TypeError, "unexpected keyword"),
+        (lambda x: xp.add(x, x, order="Q"), ValueError, "'Q'"),
+        (lambda x: xp.sin(x, out=np.ones(3)), TypeError, "out"),
+        (lambda x: xp.sum([1, 2]), TypeError, r"expected an array, got \[1, 2\].*asarray"),
+        (lambda x: xp.bitwise_and(x, x), TypeError, "bitwise_and is not defined for float64"),
+        (lambda x: xp.subtract(x > 0, x > 0), TypeError, "subtract is not defined for bool and bool"),
+        (lambda x: ~x, TypeError, "bitwise_invert is not defined for float64"),
+        (lambda x: xp.add(x, x, out=xp.ones(4)), ValueError, r"add: the output has shape \(4,\)"),
+        (lambda x: xp.add(x, x, out=xp.ones(3, dtype="int64")), TypeError, "float64 to int64"),
+        (lambda x: xp.where(x, x, x), TypeError, "where is not defined for float64"),
+        (lambda x: xp.reshape(x, (2, 2)), ValueError, r"shape \(3,\) into shape \(2, 2\)"),
+        (lambda x: xp.astype(xp.asarray([1j]), "float32"), TypeError, "complex128 to float32"),
+        (lambda x: xp.astype(x, "float128"), TypeError, "'float128'.* is no dtype"),
+        (lambda x: x.__array_namespace__(api_version="1999.01"), ValueError, "'1999.01'"),
+        (lambda x: xp.zeros(3, dtype=[]), TypeError, "is no dtype"),
+        (lambda x: pow(x, 2, 3), TypeError, "modulus"),
+        (lambda x: xp.Array(), TypeError, "Array"),
+        (lambda x: hash(x), TypeError, "unhashable"),
+        (lambda x: x.to_device("nowhere"), ValueError, "nowhere"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call(xp.ones(3))
+
+
+@pytest.mark.parametrize("how", [int, float, complex, bool])
+def test_only_arrays_of_no_dimension_become_numbers(how):
+    for shape in ((2,), (1, 1)):
+        with pytest.raises(ValueError if how is bool else TypeError, match=rf"shape \({shape[0]}"):
+            how(xp.ones(shape))
+
+
+def test_numbers_come_back_as_python_has_them():
+    assert (type(int(xp.asarray(3.7))), int(xp.asarray(3.7))) == (int, 3)
+    assert float(xp.asarray(2)) == 2.0
+    assert complex(xp.asarray(1 + 2j)) == 1 + 2j
+    assert bool(xp.asarray(0)) is False
+    assert [1, 2, 3][xp.asarray(1, dtype="uint8")] == 2
+    assert xp.asarray(2**64 - 1, dtype="uint64").item() == 2**64 - 1
+    assert xp.ones((1, 1)).item() == 1.0
+    for how, value, error in [
+        (float, 1j, TypeError),
+        (int, float("nan"), ValueError),
+        (int, float("inf"), OverflowError),
+    ]:
+        with pytest.raises(error):
+            how(xp.asarray(value))
+    with pytest.raises(TypeError, match="float64 cannot be used as an integer"):
+        [1, 2][xp.asarray(1.0)]
+    with pytest.raises(ValueError, match="item"):
+        xp.ones(2).item()

@@ -1,0 +1,151 @@
+"""What arrays and dtypes say about themselves."""
+
+import inspect
+import subprocess
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import millpond
+import millpond.tensor as xp
+
+from .reference import EVERY_DTYPE
+
+
+def test_an_array_describes_itself():
+    x = xp.zeros((2, 3), dtype="float32")
+    assert (x.shape, x.strides, x.ndim, x.size) == ((2, 3), (3, 1), 2, 6)
+    assert (x.itemsize, x.nbytes, x.usm_type) == (4, 24, "device")
+    assert x.dtype is xp.float32
+    assert x.device == millpond.default_device()
+    assert x.queue == x.device.default_queue
+    assert x.data.nbytes >= 24
+    assert x.__array_namespace__() is xp
+    assert x.__array_namespace__(api_version="2024.12") is xp
+    assert weakref.ref(x)() is x
+
+
+def test_views_describe_themselves():
+    x = xp.reshape(xp.arange(6), (2, 3))
+    assert x.T.tolist() == x.mT.tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert (x.T.strides, x.T.flags.c_contiguous, x.T.flags.f_contiguous) == ((1, 3), False, True)
+    with pytest.raises(ValueError, match="3 dimensions"):
+        _ = xp.zeros((2, 2, 2)).T
+    with pytest.raises(ValueError, match="1 dimensions"):
+        _ = xp.zeros(2).mT
+    assert xp.zeros((2, 3, 4)).mT.shape == (2, 4, 3)
+
+
+def test_flags_are_named_by_letters_too():
+    flags = xp.zeros((2, 3)).flags
+    assert (flags["C"], flags["F"], flags["W"], flags["FC"], flags["FNC"]) == (True, False, True, True, False)
+    assert (flags.writable, flags.forc, flags.fnc, flags.contiguous) == (True, True, False, True)
+    assert flags == xp.ones((4, 5)).flags
+    with pytest.raises(KeyError, match="'Q'"):
+        flags["Q"]
+    assert repr(flags) == "Flags(c_contiguous=True, f_contiguous=False, writable=True)"
+
+
+def test_parts_of_complex_numbers_are_views():
+    x = xp.asarray([1 + 2j, 3 + 4j], dtype="complex64")
+    assert (x.real.tolist(), x.imag.tolist()) == ([1, 3], [2, 4])
+    x.real[0] = 9
+    x.imag[:] = 0
+    assert x.tolist() == [9 + 0j, 3 + 0j]
+    assert x.real.dtype == "float32"
+    y = xp.asarray([1, 2])
+    assert (y.real.tolist(), y.imag.tolist()) == ([1, 2], [0, 0])
+
+
+@pytest.mark.parametrize("name", EVERY_DTYPE)
+def test_a_dtype_equals_its_name_and_numpys(name):
+    dtype = getattr(xp, name)
+    assert dtype == xp.dtype(name) == name
+    assert xp.dtype(name) is dtype
+    assert dtype == np.dtype(name)
+    assert xp.dtype(np.dtype(name)) is xp.dtype(np.dtype(name).type) is xp.dtype(np.dtype(name).str) is dtype
+    assert hash(dtype) == hash(name)
+    assert (repr(dtype), dtype.name, dtype.itemsize, dtype.kind) == (name, name, *_numpy(name))
+    assert np.zeros(2, dtype=dtype.dtype).dtype == name
+    assert dtype != "other"
+    assert dtype != None  # noqa: E711 - the comparison is what is tested
+    assert sum(dtype == getattr(xp, other) for other in EVERY_DTYPE) == 1
+
+
+def _numpy(name):
+    return np.dtype(name).itemsize, np.dtype(name).kind
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [(bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128"), ("f4", "float32"), ("=i2", "int16")],
+)
+def test_a_dtype_may_be_spelled_otherwise(spelling, name):
+    assert xp.zeros(1, dtype=spelling).dtype == name
+
+
+def test_foreign_byte_order_is_no_dtype():
+    with pytest.raises(TypeError, match="no dtype"):
+        xp.dtype(np.dtype("int32").newbyteorder("S"))
+
+
+def test_casting_follows_promotion():
+    assert xp.can_cast("int8", "int16")
+    assert not xp.can_cast("int16", "int8")
+    assert xp.can_cast("int16", "int8", casting="same_kind")
+    assert not xp.can_cast("float32", "int64", casting="same_kind")
+    assert xp.can_cast(xp.ones(1, dtype="float32"), "complex64")
+    assert xp.isdtype(xp.float32, "real floating")
+    assert xp.isdtype(xp.float32, (xp.int8, "numeric"))
+    assert not xp.isdtype(xp.bool, "numeric")
+    with pytest.raises(ValueError, match="unknown kind 'odd'"):
+        xp.isdtype(xp.int8, "odd")
+
+
+def test_limits_are_numpys():
+    for name in ("float16", "float32", "float64", "complex64"):
+        ours, theirs = xp.finfo(name), np.finfo(name)
+        assert (ours.bits, ours.eps, ours.max, ours.min) == (theirs.bits, theirs.eps, theirs.max, theirs.min)
+        assert ours.smallest_normal == theirs.smallest_normal
+        assert ours.dtype == theirs.dtype
+    for name in ("int8", "uint16", "int64", "uint64"):
+        ours, theirs = xp.iinfo(getattr(xp, name)), np.iinfo(name)
+        assert (ours.bits, ours.max, ours.min, ours.dtype) == (theirs.bits, theirs.max, theirs.min, name)
+    assert xp.iinfo(xp.ones(1, dtype="int8")).max == 127
+    with pytest.raises(TypeError, match="int8 is no float dtype"):
+        xp.finfo("int8")
+    with pytest.raises(TypeError, match="float32 is no integer dtype"):
+        xp.iinfo("float32")
+
+
+def test_the_namespace_describes_itself():
+    info = xp.__array_namespace_info__()
+    assert info.default_device() in info.devices()
+    assert isinstance(info.devices(), tuple)
+    assert set(info.capabilities()) == {"boolean indexing", "data-dependent shapes", "max dimensions"}
+    for device in info.devices():
+        assert xp.ones(1, device=device).device == device
+        assert info.default_dtypes(device=device)["integral"] is xp.int64
+        assert info.dtypes(device=device)["float32"] is xp.float32
+    assert set(info.dtypes(kind="real floating")) == {"float32", "float64"}
+    assert set(info.dtypes(kind=("bool", "signed integer"))) == {"bool", "int8", "int16", "int32", "int64"}
+    assert xp.__array_api_version__ == "2025.12"
+
+
+def test_every_exported_name_is_there_once_and_documented():
+    assert len(set(xp.__all__)) == len(xp.__all__)
+    for name in xp.__all__:
+        value = getattr(xp, name)
+        if callable(value):
+            assert value.__doc__, name
+            assert value.__module__ == "millpond.tensor", name
+        if inspect.isbuiltin(value) or isinstance(value, xp.ElementwiseFunction):
+            assert inspect.signature(value), name
+
+
+def test_importing_does_not_import_numpy():
+    text = "import sys, millpond.tensor as xp; xp.ones(3) + 1; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
