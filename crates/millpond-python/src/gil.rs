@@ -1,11 +1,15 @@
 //! The interpreter lock: the only file that releases it (rule O9).
 //!
-//! Waits are made in slices, between which signals are looked at, so that Ctrl-C interrupts them.
+//! Wherever the runtime blocks a thread, a hook releases the lock: a call costs nothing more unless
+//! it has to wait. Waits that a program asks for are made in slices, between which signals are
+//! looked at, so that Ctrl-C interrupts them.
 //! Each entry from Python also lets go the owners of foreign memory whose last use has completed
 //! (rule M3), which costs one load where there are none.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use millpond::runtime::waiting::set_hook;
 use millpond::runtime::{self, Device, Event, Queue, Status, drain_releases};
 use millpond::{Allocation, Error};
 use pyo3::exceptions::PyValueError;
@@ -17,38 +21,55 @@ use crate::runtime::{origin, service};
 /// How long a wait goes on without looking at signals.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// To be called first by everything that Python calls.
+thread_local! {
+    /// Whether this thread came from Python and holds the interpreter lock, as far as is known
+    /// here: not while it is in [`release`].
+    static ATTACHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// To be called first by everything that Python calls and that may submit, wait or let go.
 #[inline]
 pub(crate) fn enter() {
+    ATTACHED.set(true);
     drain_releases();
 }
 
-/// Whether small work on this memory can't wait, so that it may keep the interpreter lock: nothing
-/// is pending on the queue, and host code doesn't share the memory.
-#[inline]
-pub(crate) fn is_quick(queue: &Queue, memory: &[&Allocation]) -> bool {
-    queue.is_idle() && !memory.iter().any(|memory| memory.is_host_shared())
+/// Makes the runtime let go of the interpreter lock wherever it blocks a thread.
+pub(crate) fn install() {
+    set_hook(|wait| {
+        if ATTACHED.get() {
+            Python::attach(|py| release(py, wait));
+        } else {
+            wait();
+        }
+    });
 }
 
-/// Makes a call that may wait, or, if it is `quick`, one that can't.
-#[inline]
-pub(crate) fn call<T: Send>(py: Python<'_>, quick: bool, body: impl FnOnce() -> T + Send) -> T {
-    if quick { body() } else { py.detach(body) }
-}
-
-/// Makes a call that submits work.
+/// Makes a call that submits work. Where it has to wait, the interpreter lock is released.
 ///
 /// # Errors
 /// The exception for the call's error.
 #[inline]
-pub(crate) fn submit<T: Send, E: IntoException + Send>(
+pub(crate) fn submit<T, E: IntoException>(
     py: Python<'_>,
-    quick: bool,
-    body: impl FnOnce() -> Result<T, E> + Send,
+    body: impl FnOnce() -> Result<T, E>,
 ) -> PyResult<T> {
     enter();
     origin::note(py);
-    call(py, quick, body).raise()
+    body().raise()
+}
+
+/// Makes a call that may take a while with the interpreter lock released.
+pub(crate) fn release<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
+    /// Puts the mark back, also when the body panics.
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ATTACHED.set(self.0);
+        }
+    }
+    let _restore = Restore(ATTACHED.replace(false));
+    py.detach(body)
 }
 
 /// A timeout from Python: seconds, none for ever.
@@ -79,7 +100,7 @@ pub(crate) fn wait_event(py: Python<'_>, event: &Event, timeout: Option<Duration
 pub(crate) fn wait_queue(py: Python<'_>, queue: &Queue, timeout: Option<Duration>) -> PyResult<()> {
     service::check_wait(queue)?;
     enter();
-    let event = py.detach(|| queue.record()).raise()?;
+    let event = queue.record().raise()?;
     wait(py, timeout, |until| event.wait_finished(Some(until)))?;
     queue.check().raise()
 }
@@ -143,7 +164,7 @@ fn wait(
     loop {
         let until = Instant::now() + SLICE;
         let until = end.map_or(until, |end| end.min(until));
-        match py.detach(|| slice(until)) {
+        match release(py, || slice(until)) {
             Err(Error::TimedOut { .. }) => py.check_signals()?,
             answer => {
                 enter();
@@ -155,9 +176,4 @@ fn wait(
             return Err(Error::TimedOut { waited }).raise();
         }
     }
-}
-
-/// Makes a call that may take a while, or wait without slices.
-pub(crate) fn release<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
-    py.detach(body)
 }

@@ -36,6 +36,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    gil::install();
     runtime::register(module)?;
     memory::register(module)?;
     tensor::register(module)

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 
 /// Calls its argument exactly once, with the surface's locks let go of.
-pub type Hook = fn(&mut dyn FnMut());
+pub type Hook = fn(&mut (dyn FnMut() + Send));
 
 static HOOK: OnceLock<Hook> = OnceLock::new();
 
@@ -18,7 +18,7 @@ pub fn set_hook(hook: Hook) -> bool {
 }
 
 /// Runs a wait inside of the hook.
-pub(crate) fn run(wait: impl FnOnce()) {
+pub(crate) fn run(wait: impl FnOnce() + Send) {
     let mut wait = Some(wait);
     let mut once = || {
         if let Some(wait) = wait.take() {

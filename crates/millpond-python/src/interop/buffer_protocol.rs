@@ -194,6 +194,7 @@ impl TaskView {
 
     /// # Safety
     /// Called by Python only, with a view that `__getbuffer__` filled.
+    #[allow(clippy::unused_self, reason = "the signature is the protocol's")]
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
         // SAFETY: Python hands in each view once that was filled.
         unsafe { release(view) }

@@ -51,7 +51,7 @@ fn copied<'py>(numpy: &Bound<'py, PyModule>, tensor: &Tensor) -> PyResult<Bound<
     gil::wait_written(py, tensor.memory())?;
     let mut buffer = View::in_one_piece(&target, true)?;
     let bytes = buffer.bytes_mut();
-    gil::submit(py, false, || tensor.read_into(bytes))?;
+    gil::submit(py, || tensor.read_into(bytes))?;
     Ok(target)
 }
 

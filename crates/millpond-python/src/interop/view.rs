@@ -1,6 +1,6 @@
 //! Views of other objects' buffers.
 //!
-//! Written out rather than taken from PyO3, whose buffers have at least one dimension.
+//! Written out rather than taken from `PyO3`, whose buffers have at least one dimension.
 
 use std::ffi::{CStr, c_int};
 use std::slice;

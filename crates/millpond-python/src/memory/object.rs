@@ -62,8 +62,7 @@ impl PyMemory {
         queue: Option<Py<PyQueue>>,
     ) -> PyResult<Self> {
         let place = Where::new(device, queue, None).place()?;
-        let quick = place.queue.is_idle();
-        gil::submit(py, quick, || place.queue.allocate(kind, nbytes))
+        gil::submit(py, || place.queue.allocate(kind, nbytes))
             .map(|allocation| Self::whole(allocation, false))
     }
 
@@ -132,7 +131,7 @@ impl PyMemory {
 impl PyMemory {
     /// The bytes of an object with the buffer protocol, without a copy; read-only if they are.
     ///
-    /// The object is kept until the last use of the memory. Of SharedMemory and HostMemory.
+    /// The object is kept until the last use of the memory. Of `SharedMemory` and `HostMemory`.
     #[classmethod]
     #[pyo3(signature = (obj, *, device=None, queue=None))]
     fn wrap<'py>(
@@ -160,7 +159,8 @@ impl PyMemory {
     /// Memory at an address that the device can reach; `owner` is kept until its last use.
     ///
     /// Until then `nbytes` bytes must stay there, and nobody else touch them while work on them is
-    /// pending. Of DeviceMemory, SharedMemory and HostMemory.
+    /// pending. Of `DeviceMemory`, `SharedMemory` and
+    /// `HostMemory`.
     #[classmethod]
     #[pyo3(signature = (ptr, nbytes, owner, *, read_only=false, device=None, queue=None))]
     #[allow(
@@ -241,9 +241,7 @@ impl PyMemory {
         }
         let bytes = transfer::snapshot(source)?;
         let target = self.range("copy_from", offset, Some(bytes.len()))?;
-        gil::submit(py, false, || {
-            self.allocation.write_owned(target.start, bytes)
-        })
+        gil::submit(py, || self.allocation.write_owned(target.start, bytes))
     }
 
     /// Submit a copy of these bytes to other memory; to a writable buffer, copy them and wait.
@@ -279,7 +277,7 @@ impl PyMemory {
         let range = self.range("read", offset, nbytes)?;
         gil::wait_written(py, &self.allocation)?;
         PyBytes::new_with(py, range.len(), |bytes| {
-            gil::submit(py, false, || self.allocation.read(range.start, bytes))
+            gil::submit(py, || self.allocation.read(range.start, bytes))
         })
     }
 
@@ -317,8 +315,7 @@ impl PyMemory {
         let range = self.range("fill", 0, None)?;
         let allocation = &self.allocation;
         let queue = allocation.queue();
-        let quick = gil::is_quick(&queue, &[allocation]);
-        gil::submit(py, quick, || queue.fill(allocation, range, pattern))
+        gil::submit(py, || queue.fill(allocation, range, pattern))
     }
 
     /// A view of some of the bytes.
@@ -387,6 +384,7 @@ impl PyMemory {
         unsafe_code,
         reason = "the buffer protocol hands in a raw pointer to release"
     )]
+    #[allow(clippy::unused_self, reason = "the signature is the protocol's")]
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
         // SAFETY: Python hands in each view once that was filled by `__getbuffer__`.
         unsafe { buffer_protocol::release(view) }
@@ -396,8 +394,7 @@ impl PyMemory {
 impl PyMemory {
     fn submit_copy(&self, py: Python<'_>, target: &Self, at: usize) -> PyResult<()> {
         let queue = target.allocation.queue();
-        let quick = gil::is_quick(&queue, &[&self.allocation, &target.allocation]);
-        gil::submit(py, quick, || {
+        gil::submit(py, || {
             queue.copy(
                 &self.allocation,
                 self.offset,

@@ -126,7 +126,7 @@ impl PyStatistics {
     }
 }
 
-fn device_of(device: Option<&DeviceLike>) -> PyResult<Device> {
+fn device_of(device: Option<DeviceLike>) -> PyResult<Device> {
     match device {
         Some(device) => Ok(device.device().clone()),
         None => millpond::default_device().raise(),
@@ -138,16 +138,16 @@ fn device_of(device: Option<&DeviceLike>) -> PyResult<Device> {
 #[pyo3(signature = (device=None, kind=KindLike(MemoryKind::Device)))]
 #[pyo3(text_signature = "(device=None, kind='device')")]
 fn pool(device: Option<DeviceLike>, kind: KindLike) -> PyResult<PyPool> {
-    let device = device_of(device.as_ref())?;
+    let device = device_of(device)?;
     Ok(PyPool(device.pool(kind.0)))
 }
 
-/// What the pools of a device hold: a dictionary from kind to Statistics.
+/// What the pools of a device hold: a dictionary from kind to `Statistics`.
 #[pyfunction]
 #[pyo3(signature = (device=None))]
-fn stats<'py>(py: Python<'py>, device: Option<DeviceLike>) -> PyResult<Bound<'py, PyDict>> {
+fn stats(py: Python<'_>, device: Option<DeviceLike>) -> PyResult<Bound<'_, PyDict>> {
     gil::enter();
-    let device = device_of(device.as_ref())?;
+    let device = device_of(device)?;
     let dict = PyDict::new(py);
     for kind in MemoryKind::ALL {
         let statistics = gil::release(py, || device.pool(kind).statistics());

@@ -34,7 +34,7 @@ pub(super) fn write(
 ) -> PyResult<()> {
     let buffer = View::in_one_piece(object, false)?;
     let bytes = buffer.bytes();
-    gil::submit(py, false, || memory.write(offset, bytes))
+    gil::submit(py, || memory.write(offset, bytes))
 }
 
 /// Copies memory to an object's bytes, and waits for it.
@@ -49,5 +49,5 @@ pub(super) fn read(
 ) -> PyResult<()> {
     let mut buffer = View::in_one_piece(object, true)?;
     let bytes = buffer.bytes_mut();
-    gil::submit(py, false, || memory.read(offset, bytes))
+    gil::submit(py, || memory.read(offset, bytes))
 }

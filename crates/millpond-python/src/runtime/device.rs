@@ -201,7 +201,7 @@ impl PyDevice {
 
     /// Wait for everything submitted to every queue of the device.
     ///
-    /// Raises the first failure that no wait has told yet, and TimeoutError after `timeout`
+    /// Raises the first failure that no wait has told yet, and `TimeoutError` after `timeout`
     /// seconds.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
@@ -262,7 +262,7 @@ fn default_device() -> PyResult<PyDevice> {
 
 /// Wait for everything submitted to every queue of every device.
 ///
-/// Raises the first failure that no wait has told yet, and TimeoutError after `timeout` seconds.
+/// Raises the first failure that no wait has told yet, and `TimeoutError` after `timeout` seconds.
 #[pyfunction]
 #[pyo3(signature = (timeout=None))]
 fn wait(py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {

@@ -95,7 +95,7 @@ impl PyEvent {
 
     /// Wait until the work has finished.
     ///
-    /// Raises the work's failure, every time; TimeoutError after `timeout` seconds.
+    /// Raises the work's failure, every time; `TimeoutError` after `timeout` seconds.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         gil::wait_event(py, &self.0, gil::timeout(timeout)?)

@@ -78,7 +78,7 @@ impl PyQueue {
 
     /// Wait for everything submitted so far.
     ///
-    /// Raises the first failure that no wait has told yet, and TimeoutError after `timeout`
+    /// Raises the first failure that no wait has told yet, and `TimeoutError` after `timeout`
     /// seconds.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
@@ -87,20 +87,23 @@ impl PyQueue {
 
     /// An event for everything submitted so far.
     fn record(&self, py: Python<'_>) -> PyResult<PyEvent> {
-        gil::submit(py, self.0.is_idle(), || self.0.record()).map(PyEvent)
+        gil::submit(py, || self.0.record()).map(PyEvent)
     }
 
     /// Make everything submitted from now on happen after everything before, and the events.
     #[pyo3(signature = (events=Vec::new()))]
     fn barrier(&self, py: Python<'_>, events: Vec<Py<PyEvent>>) -> PyResult<PyEvent> {
-        let events: Vec<Event> = events.iter().map(|event| event.get().0.clone()).collect();
+        let events: Vec<Event> = events
+            .into_iter()
+            .map(|event| event.get().0.clone())
+            .collect();
         let events: Vec<&Event> = events.iter().collect();
-        gil::submit(py, false, || self.0.barrier(&events)).map(PyEvent)
+        gil::submit(py, || self.0.barrier(&events)).map(PyEvent)
     }
 
     /// Make everything submitted from now on happen after the event, wherever it was recorded.
     fn wait_for(&self, py: Python<'_>, event: &PyEvent) -> PyResult<()> {
-        gil::submit(py, false, || self.0.wait_for(&event.0))
+        gil::submit(py, || self.0.wait_for(&event.0))
     }
 
     /// Call a function when the queue reaches this place; the event tells when it has returned.
@@ -143,7 +146,7 @@ impl PyQueue {
             None => Py::new(py, PyGate(Gate::new()))?,
         };
         let inner = &gate.get().0;
-        gil::submit(py, false, || self.0.gate(inner, &[]))?;
+        gil::submit(py, || self.0.gate(inner, &[]))?;
         Ok(gate)
     }
 
@@ -158,7 +161,7 @@ impl PyQueue {
     ) -> PyResult<()> {
         let range = memory.range("prefetch", offset, nbytes)?;
         let allocation = &memory.allocation;
-        gil::submit(py, false, || self.0.prefetch(allocation, range))
+        gil::submit(py, || self.0.prefetch(allocation, range))
     }
 
     /// Close the queue to new work; what was submitted is finished. Closing twice does nothing.

@@ -148,7 +148,7 @@ pub(crate) fn submit(py: Python<'_>, queue: &Queue, submission: Submission) -> P
         cause: Cause::Task(task),
     };
     lock().waiting.insert(number, job);
-    let event = gil::submit(py, false, || {
+    let event = gil::submit(py, || {
         let uses: Vec<Use<'_>> = uses.iter().map(use_of).collect();
         let event = queue.gate(&gate, &uses)?;
         event.on_complete(move |_| abandon(number));

@@ -24,7 +24,10 @@ struct Exported<M> {
 
 /// The device that an array is exported as.
 pub(crate) fn device_of(tensor: &Tensor) -> (i32, i32) {
-    let _ = tensor;
+    debug_assert!(
+        tensor.device().info().host_executed,
+        "no other device is exported"
+    );
     (CPU, 0)
 }
 
@@ -68,7 +71,7 @@ pub(crate) fn export<'py>(
         ));
     }
     let tensor = if copied {
-        gil::submit(py, false, || tensor.copy(Order::C))?
+        gil::submit(py, || tensor.copy(Order::C))?
     } else {
         tensor.clone()
     };
@@ -78,7 +81,7 @@ pub(crate) fn export<'py>(
         if tensor.is_read_only() {
             flags |= READ_ONLY;
         }
-        let exported = Exported::new(tensor, |array, manager| Versioned {
+        let exported = Exported::boxed(tensor, |array, manager| Versioned {
             version: VERSION,
             manager,
             deleter: Some(delete_versioned),
@@ -88,7 +91,7 @@ pub(crate) fn export<'py>(
         // SAFETY: the box lives until the deleter is called.
         unsafe { wrap(py, exported) }
     } else {
-        let exported = Exported::new(tensor, |array, manager| Legacy {
+        let exported = Exported::boxed(tensor, |array, manager| Legacy {
             array,
             manager,
             deleter: Some(delete_legacy),
@@ -100,7 +103,7 @@ pub(crate) fn export<'py>(
 
 impl<M> Exported<M> {
     /// A pointer to the structure of a tensor. Its manager is the box that it lies in.
-    fn new(tensor: Tensor, make: impl FnOnce(Array, *mut c_void) -> M) -> *mut M {
+    fn boxed(tensor: Tensor, make: impl FnOnce(Array, *mut c_void) -> M) -> *mut M {
         let dtype = DataType {
             code: tensor.dtype().dlpack_code(),
             bits: tensor.dtype().bits() as u8,

@@ -70,7 +70,7 @@ pub(crate) fn import(
 
 fn finish(py: Python<'_>, tensor: Tensor, copy: bool) -> PyResult<Tensor> {
     if copy {
-        gil::submit(py, false, || tensor.copy(Order::K))
+        gil::submit(py, || tensor.copy(Order::K))
     } else {
         Ok(tensor)
     }
