@@ -5,6 +5,8 @@
 //! that fails changes nothing. Nothing waits (rule O4). An output may overlap the inputs in any
 //! way: where their elements don't coincide, the result passes through a temporary.
 
+use std::borrow::Cow;
+
 use millpond_kernel::ops::rows;
 use millpond_kernel::{Input, MapKernel, Operation, Signature};
 use millpond_runtime::{Allocation, MemoryKind, Queue};
@@ -269,26 +271,31 @@ impl<'a> Call<'a> {
         if let Some(answer) = self.constant {
             return copy_into(target, answer.into(), &self.place.queue);
         }
-        let mut layouts: SmallVec<[Layout; 3]> = SmallVec::new();
-        for operand in &self.operands {
-            if let Operand::Tensor(tensor) = operand {
-                layouts.push(tensor.layout().broadcast_to(&self.shape)?);
-            }
-        }
-        let mut layout = layouts.iter();
-        let mut inputs: SmallVec<[Input<'_>; 3]> = SmallVec::new();
+        let mut layouts: SmallVec<[Cow<'_, Layout>; 3]> = SmallVec::new();
         let mut memories = Memories::new();
         memories.push(target.memory());
         let mut bytes = target.bytes();
+        for tensor in self.operands.iter().filter_map(Operand::tensor) {
+            layouts.push(if *tensor.shape() == *self.shape {
+                Cow::Borrowed(tensor.layout())
+            } else {
+                Cow::Owned(tensor.layout().broadcast_to(&self.shape)?)
+            });
+            memories.push(tensor.memory());
+            bytes += tensor.bytes();
+        }
+        let mut layouts = layouts.iter();
+        let mut inputs: SmallVec<[Input<'_>; 3]> = SmallVec::new();
         for operand in &self.operands {
-            match (operand, operand.tensor().and_then(|_| layout.next())) {
-                (Operand::Tensor(tensor), Some(layout)) => {
-                    inputs.push(Input::Array(tensor.dtype(), layout));
-                    memories.push(tensor.memory());
-                    bytes += tensor.bytes();
+            match operand {
+                Operand::Scalar(value) => inputs.push(Input::Scalar(*value)),
+                Operand::Tensor(tensor) => {
+                    let layout = layouts.next().map(Cow::as_ref);
+                    inputs.push(Input::Array(
+                        tensor.dtype(),
+                        layout.unwrap_or(tensor.layout()),
+                    ));
                 }
-                (Operand::Scalar(value), _) => inputs.push(Input::Scalar(*value)),
-                (Operand::Tensor(_), None) => {}
             }
         }
         let output = (target.dtype(), target.layout());

@@ -131,54 +131,34 @@ fn without_leading_ones(source: &Tensor, ndim: usize) -> Result<Tensor> {
 }
 
 /// The layout of the elements that an expression names.
+#[inline]
 fn index_layout(layout: &Layout, indices: &[Index]) -> Result<Layout> {
-    let ndim = layout.ndim();
-    let mut named = 0;
-    let mut ellipses = 0;
-    for index in indices {
-        match index {
-            Index::At(_) | Index::Slice { .. } => named += 1,
-            Index::Ellipsis => ellipses += 1,
-            Index::NewAxis => {}
-        }
-    }
-    if named > ndim {
-        return Err(Error::IndexExpression {
-            ndim,
-            reason: format!("{named} axes are indexed"),
-        });
-    }
-    if ellipses > 1 {
-        return Err(Error::IndexExpression {
-            ndim,
-            reason: "an ellipsis stands once at most".to_owned(),
-        });
-    }
-    let mut shape = Shape::new();
-    let mut strides: SmallVec<[isize; 4]> = SmallVec::new();
+    let (from_shape, from_strides) = (layout.shape(), layout.strides());
+    let ndim = from_shape.len();
+    let count = count_parts(ndim, indices)?;
+    // Of known length, so that the loop below writes to plain slices.
+    let mut shape = Shape::from_elem(1, count.result);
+    let mut strides: SmallVec<[isize; 4]> = SmallVec::from_elem(0, count.result);
+    let (to_shape, to_strides) = (&mut shape[..], &mut strides[..]);
     let mut offset = layout.offset() as isize;
-    let mut axis = 0;
+    let (mut from, mut to) = (0, 0);
     for index in indices {
         match *index {
-            Index::NewAxis => {
-                shape.push(1);
-                strides.push(0);
-            }
+            Index::NewAxis => to += 1,
             Index::Ellipsis => {
-                for whole in axis..axis + ndim - named {
-                    shape.push(layout.shape()[whole]);
-                    strides.push(layout.strides()[whole]);
+                for _ in 0..count.whole {
+                    (to_shape[to], to_strides[to]) = (from_shape[from], from_strides[from]);
+                    (from, to) = (from + 1, to + 1);
                 }
-                axis += ndim - named;
             }
             Index::At(index) => {
-                let size = layout.shape()[axis];
+                let (axis, size) = (from, from_shape[from]);
                 let at = position(index, size).ok_or(Error::Index { index, axis, size })?;
-                offset += at as isize * layout.strides()[axis];
-                axis += 1;
+                offset += at as isize * from_strides[from];
+                from += 1;
             }
             Index::Slice { start, stop, step } => {
-                let (size, stride) = (layout.shape()[axis], layout.strides()[axis]);
+                let (size, stride) = (from_shape[from], from_strides[from]);
                 let step = step.unwrap_or(1);
                 if step == 0 {
                     return Err(Error::value("indexing", "the step of a slice is zero"));
@@ -187,17 +167,52 @@ fn index_layout(layout: &Layout, indices: &[Index]) -> Result<Layout> {
                 if len > 0 {
                     offset += first as isize * stride;
                 }
-                shape.push(len);
-                strides.push(stride.saturating_mul(step));
-                axis += 1;
+                to_shape[to] = len;
+                to_strides[to] = stride.saturating_mul(step);
+                (from, to) = (from + 1, to + 1);
             }
         }
     }
-    for rest in axis..ndim {
-        shape.push(layout.shape()[rest]);
-        strides.push(layout.strides()[rest]);
+    while from < ndim {
+        (to_shape[to], to_strides[to]) = (from_shape[from], from_strides[from]);
+        (from, to) = (from + 1, to + 1);
     }
     Ok(Layout::new(&shape, &strides, offset as usize)?)
+}
+
+/// What the parts of an expression add up to.
+struct Count {
+    /// Axes of the result.
+    result: usize,
+    /// Axes that no part names.
+    whole: usize,
+}
+
+#[inline]
+fn count_parts(ndim: usize, indices: &[Index]) -> Result<Count> {
+    let (mut named, mut ellipses, mut new, mut gone) = (0, 0, 0, 0);
+    for index in indices {
+        match index {
+            Index::Slice { .. } => named += 1,
+            Index::At(_) => {
+                named += 1;
+                gone += 1;
+            }
+            Index::Ellipsis => ellipses += 1,
+            Index::NewAxis => new += 1,
+        }
+    }
+    let fail = |reason| Err(Error::IndexExpression { ndim, reason });
+    if named > ndim {
+        return fail(format!("{named} axes are indexed"));
+    }
+    if ellipses > 1 {
+        return fail("an ellipsis stands once at most".to_owned());
+    }
+    Ok(Count {
+        result: ndim + new - gone,
+        whole: ndim - named,
+    })
 }
 
 /// The element that a number counts to, from the end if negative.
@@ -211,6 +226,7 @@ fn position(index: isize, size: usize) -> Option<usize> {
 }
 
 /// The first element and the number of elements of a slice, by Python's rules.
+#[inline]
 fn slice(start: Option<isize>, stop: Option<isize>, step: isize, size: usize) -> (usize, usize) {
     let size = size as isize;
     // Backwards, a bound may stand before the first element.
@@ -232,6 +248,10 @@ fn slice(start: Option<isize>, stop: Option<isize>, step: isize, size: usize) ->
     if distance <= 0 {
         return (0, 0);
     }
-    let len = (distance as usize).div_ceil(step.unsigned_abs());
+    let len = match step {
+        // The common case needs no division.
+        1 => distance as usize,
+        _ => (distance as usize).div_ceil(step.unsigned_abs()),
+    };
     (first as usize, len)
 }
