@@ -108,11 +108,20 @@ pub fn force(level: Level) -> Level {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
     use super::*;
+
+    /// Keeps other tests from changing the level.
+    pub(crate) fn hold() -> MutexGuard<'static, ()> {
+        static LOCK: Mutex<()> = Mutex::new(());
+        LOCK.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     #[test]
     fn levels_are_named_and_never_exceed_the_processor() {
+        let _held = hold();
         for &level in Level::ALL {
             assert_eq!(level.name().parse(), Ok(level));
             assert!(force(level) <= supported());

@@ -1,7 +1,7 @@
 //! Arrays for tests: memory with guard bytes, layouts of every sort, and elements to compare.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use millpond_hal::{Address, HostKernel};
 use millpond_types::{DType, Kind, Layout, Scalar};
@@ -153,8 +153,7 @@ pub(super) struct AtLevel(#[expect(dead_code, reason = "held")] MutexGuard<'stat
 
 impl AtLevel {
     pub(super) fn new(level: Level) -> Self {
-        static LOCK: Mutex<()> = Mutex::new(());
-        let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = simd::tests::hold();
         simd::force(level);
         Self(guard)
     }

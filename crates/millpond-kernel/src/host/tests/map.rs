@@ -194,8 +194,9 @@ fn any_split_gives_the_same_bits() {
     let kernel =
         MapKernel::new(sin, &signature, (DType::Float32, &whole.layout), &arguments).unwrap();
     let mut cut = whole.clone();
-    run(&kernel, &mut [&mut whole, &mut input], &[]);
-    for seed in 1..9 {
+    for (level, seed) in levels().flat_map(|level| (1..9).map(move |seed| (level, seed))) {
+        let _forced = AtLevel::new(level);
+        run(&kernel, &mut [&mut whole, &mut input], &[]);
         let cuts: Vec<_> = (1..kernel.extent())
             .step_by((seed * 11 % kernel.extent()).max(1))
             .collect();
