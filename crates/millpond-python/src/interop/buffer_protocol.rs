@@ -4,19 +4,19 @@
 //! on it (rule O5), and from then on commands on it finish before the calls that submit them
 //! return. Device memory has no buffer (M4).
 
-use std::ffi::{CStr, CString, c_int, c_long, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 
 use millpond::runtime::{Address, MemoryKind, Queue};
 use millpond::tensor::Tensor;
-use millpond::types::{DType, Kind, Layout};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::error::Raise;
 use crate::gil;
-use crate::interop::foreign::{self, Source};
+use crate::interop::elements::Elements;
+use crate::interop::format::{dtype_of, format_of};
 use crate::interop::view::View;
 
 /// What a view points to beside the elements, freed with it.
@@ -222,105 +222,4 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, queue: &Queue) -> PyResult<Optio
         byte_strides: view.strides(),
     };
     elements.import(queue, MemoryKind::Host, view.is_read_only(), view)
-}
-
-/// Elements in memory of somebody else's.
-pub(super) struct Elements {
-    /// The element of index zero on each axis.
-    pub(super) pointer: *const u8,
-    pub(super) dtype: DType,
-    pub(super) shape: Vec<usize>,
-    pub(super) byte_strides: Vec<isize>,
-}
-
-impl Elements {
-    /// The array over them, which keeps `owner`; `None` if they aren't aligned to their size.
-    pub(super) fn import(
-        &self,
-        queue: &Queue,
-        kind: MemoryKind,
-        read_only: bool,
-        owner: impl Send + 'static,
-    ) -> PyResult<Option<Tensor>> {
-        let size = self.dtype.size() as isize;
-        let alignment = self.dtype.real().size();
-        let aligned = self.pointer.addr().is_multiple_of(alignment);
-        if !aligned || self.byte_strides.iter().any(|stride| stride % size != 0) {
-            return Ok(None);
-        }
-        let strides: Vec<isize> = self
-            .byte_strides
-            .iter()
-            .map(|stride| stride / size)
-            .collect();
-        let too_large = || PyBufferError::new_err("the buffer is larger than the address space");
-        let (mut low, mut high) = (0_isize, 0_isize);
-        let empty = self.shape.contains(&0);
-        for (&extent, &stride) in self.shape.iter().zip(&strides).filter(|_| !empty) {
-            let last = isize::try_from(extent).map_err(|_| too_large())? - 1;
-            let reach = last.checked_mul(stride).ok_or_else(too_large)?;
-            low = low.checked_add(reach.min(0)).ok_or_else(too_large)?;
-            high = high.checked_add(reach.max(0)).ok_or_else(too_large)?;
-        }
-        let count = if empty { 0 } else { high - low + 1 };
-        let bytes = count.checked_mul(size).ok_or_else(too_large)?;
-        let first = self.pointer.wrapping_offset(low * size);
-        let address = foreign::address_or_dangling(first);
-        let layout = Layout::new(&self.shape, &strides, low.unsigned_abs())
-            .map_err(|error| PyBufferError::new_err(error.to_string()))?;
-        let source = Source::kept(address, bytes.unsigned_abs(), read_only, owner);
-        let memory = foreign::adopt(queue, kind, source)?;
-        Tensor::from_parts(memory, self.dtype, layout, read_only)
-            .raise()
-            .map(Some)
-    }
-}
-
-/// The format of a dtype's elements; `bfloat16` has none.
-fn format_of(dtype: DType) -> Option<&'static CStr> {
-    Some(match dtype {
-        DType::Bool => c"?",
-        DType::Int8 => c"b",
-        DType::Int16 => c"h",
-        DType::Int32 => c"i",
-        DType::Uint8 => c"B",
-        DType::Uint16 => c"H",
-        DType::Uint32 => c"I",
-        // The character that NumPy prefers, where it has 8 bytes.
-        DType::Int64 if size_of::<c_long>() == 8 => c"l",
-        DType::Int64 => c"q",
-        DType::Uint64 if size_of::<c_long>() == 8 => c"L",
-        DType::Uint64 => c"Q",
-        DType::Float16 => c"e",
-        DType::Float32 => c"f",
-        DType::Float64 => c"d",
-        DType::Complex64 => c"Zf",
-        DType::Complex128 => c"Zd",
-        DType::Bfloat16 => return None,
-    })
-}
-
-/// The dtype of elements of a format, in the byte order of this machine.
-fn dtype_of(format: &CStr, item_size: usize) -> Option<DType> {
-    let foreign_order = if cfg!(target_endian = "little") {
-        [b'>', b'!']
-    } else {
-        [b'<', b'<']
-    };
-    let format = match format.to_bytes() {
-        [order, ..] if item_size > 1 && foreign_order.contains(order) => return None,
-        [b'@' | b'=' | b'<' | b'>' | b'!', rest @ ..] => rest,
-        format => format,
-    };
-    let kind = match format {
-        b"?" => Kind::Bool,
-        b"b" | b"h" | b"i" | b"l" | b"q" | b"n" => Kind::Int,
-        b"B" | b"H" | b"I" | b"L" | b"Q" | b"N" => Kind::Uint,
-        b"e" | b"f" | b"d" => Kind::Float,
-        b"Zf" | b"Zd" | b"F" | b"D" => Kind::Complex,
-        _ => return None,
-    };
-    DType::ALL.iter().copied().find(|&dtype| {
-        dtype.kind() == kind && dtype.size() == item_size && dtype != DType::Bfloat16
-    })
 }

@@ -4,8 +4,10 @@
 pub(crate) mod buffer_protocol;
 #[allow(unsafe_code, reason = "reads and writes the structures of DLPack")]
 pub(crate) mod dlpack;
+mod elements;
 #[allow(unsafe_code, reason = "vouches for memory that somebody else owns")]
 pub(crate) mod foreign;
+mod format;
 pub(crate) mod numpy;
 #[allow(unsafe_code, reason = "reads the buffer views of Python")]
 pub(crate) mod view;

@@ -1,5 +1,6 @@
 //! Memory objects and pools, as Python sees them.
 
+mod kinds;
 mod object;
 mod pool;
 mod transfer;
@@ -11,6 +12,6 @@ pub(crate) use object::PyMemory;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    object::register(module)?;
+    kinds::register(module)?;
     pool::register(module)
 }

@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PySlice, PyType};
 use crate::error::Raise;
 use crate::gil;
 use crate::interop::{buffer_protocol, foreign};
-use crate::memory::transfer;
+use crate::memory::{kinds, transfer};
 use crate::runtime::{PyDevice, PyQueue};
 use crate::tensor::place::{DeviceLike, Where};
 
@@ -32,18 +32,6 @@ pub(crate) struct PyMemory {
     read_only: bool,
 }
 
-/// Memory that lives on the device; the host reaches it by copies only.
-#[pyclass(frozen, extends = PyMemory, name = "DeviceMemory", module = "millpond.memory")]
-struct DeviceMemory;
-
-/// Memory that migrates between host and device; both may touch it.
-#[pyclass(frozen, extends = PyMemory, name = "SharedMemory", module = "millpond.memory")]
-struct SharedMemory;
-
-/// Memory that lives on the host; the device reaches it over its bus.
-#[pyclass(frozen, extends = PyMemory, name = "HostMemory", module = "millpond.memory")]
-struct HostMemory;
-
 impl PyMemory {
     fn whole(allocation: Allocation, read_only: bool) -> Self {
         Self {
@@ -54,7 +42,7 @@ impl PyMemory {
         }
     }
 
-    fn allocate(
+    pub(super) fn allocate(
         py: Python<'_>,
         kind: MemoryKind,
         nbytes: usize,
@@ -68,18 +56,7 @@ impl PyMemory {
 
     /// The object of memory, in the class of its kind.
     pub(crate) fn of(py: Python<'_>, allocation: Allocation) -> PyResult<Bound<'_, PyAny>> {
-        Self::whole(allocation, false).into_object(py)
-    }
-
-    /// The object, in the class of its kind.
-    fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        let kind = self.allocation.kind();
-        let base = PyClassInitializer::from(self);
-        Ok(match kind {
-            MemoryKind::Device => Bound::new(py, base.add_subclass(DeviceMemory))?.into_any(),
-            MemoryKind::Shared => Bound::new(py, base.add_subclass(SharedMemory))?.into_any(),
-            MemoryKind::Host => Bound::new(py, base.add_subclass(HostMemory))?.into_any(),
-        })
+        kinds::into_object(Self::whole(allocation, false), py)
     }
 
     /// The bytes as an array.
@@ -140,7 +117,7 @@ impl PyMemory {
         device: Option<DeviceLike>,
         queue: Option<Py<PyQueue>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let kind = kind_of(class)?;
+        let kind = kinds::kind_of(class)?;
         if !kind.host_accessible() {
             return Err(PyTypeError::new_err(
                 "wrap: a buffer is host memory, which device memory is not: wrap it as shared or \
@@ -177,7 +154,7 @@ impl PyMemory {
         queue: Option<Py<PyQueue>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let source = foreign::Source::pointer(ptr, nbytes, owner, read_only)?;
-        Self::adopt(class.py(), kind_of(class)?, source, device, queue)
+        Self::adopt(class.py(), kinds::kind_of(class)?, source, device, queue)
     }
 
     /// Number of bytes.
@@ -326,8 +303,7 @@ impl PyMemory {
         offset: usize,
         nbytes: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.view_of(self.range("view", offset, nbytes)?)
-            .into_object(py)
+        kinds::into_object(self.view_of(self.range("view", offset, nbytes)?), py)
     }
 
     fn __getitem__<'py>(
@@ -417,74 +393,6 @@ impl PyMemory {
         let queue = Where::new(device, queue, None).place()?.queue;
         let read_only = source.read_only;
         let allocation = foreign::adopt(&queue, kind, source)?;
-        Self::whole(allocation, read_only).into_object(py)
+        kinds::into_object(Self::whole(allocation, read_only), py)
     }
-}
-
-#[pymethods]
-impl DeviceMemory {
-    #[new]
-    #[pyo3(signature = (nbytes, *, device=None, queue=None))]
-    fn new(
-        py: Python<'_>,
-        nbytes: usize,
-        device: Option<DeviceLike>,
-        queue: Option<Py<PyQueue>>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let memory = PyMemory::allocate(py, MemoryKind::Device, nbytes, device, queue)?;
-        Ok(PyClassInitializer::from(memory).add_subclass(Self))
-    }
-}
-
-#[pymethods]
-impl SharedMemory {
-    #[new]
-    #[pyo3(signature = (nbytes, *, device=None, queue=None))]
-    fn new(
-        py: Python<'_>,
-        nbytes: usize,
-        device: Option<DeviceLike>,
-        queue: Option<Py<PyQueue>>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let memory = PyMemory::allocate(py, MemoryKind::Shared, nbytes, device, queue)?;
-        Ok(PyClassInitializer::from(memory).add_subclass(Self))
-    }
-}
-
-#[pymethods]
-impl HostMemory {
-    #[new]
-    #[pyo3(signature = (nbytes, *, device=None, queue=None))]
-    fn new(
-        py: Python<'_>,
-        nbytes: usize,
-        device: Option<DeviceLike>,
-        queue: Option<Py<PyQueue>>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let memory = PyMemory::allocate(py, MemoryKind::Host, nbytes, device, queue)?;
-        Ok(PyClassInitializer::from(memory).add_subclass(Self))
-    }
-}
-
-/// The kind of memory that a class stands for.
-fn kind_of(class: &Bound<'_, PyType>) -> PyResult<MemoryKind> {
-    if class.is_subclass_of::<DeviceMemory>()? {
-        Ok(MemoryKind::Device)
-    } else if class.is_subclass_of::<SharedMemory>()? {
-        Ok(MemoryKind::Shared)
-    } else if class.is_subclass_of::<HostMemory>()? {
-        Ok(MemoryKind::Host)
-    } else {
-        Err(PyTypeError::new_err(
-            "Memory has no kind: use DeviceMemory, SharedMemory or HostMemory",
-        ))
-    }
-}
-
-/// Adds the classes to the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyMemory>()?;
-    module.add_class::<DeviceMemory>()?;
-    module.add_class::<SharedMemory>()?;
-    module.add_class::<HostMemory>()
 }

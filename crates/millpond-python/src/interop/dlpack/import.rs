@@ -13,7 +13,7 @@ use super::capsule::{Managed, Taken};
 use super::structure::{Array, DataType, IS_COPIED, Legacy, READ_ONLY, VERSION, Versioned};
 use crate::error::Raise;
 use crate::gil;
-use crate::interop::buffer_protocol::Elements;
+use crate::interop::elements::Elements;
 
 /// Memory of the host that a vendor's driver has pinned; the CPU reaches it as any other.
 const PINNED: [i32; 2] = [3, 11];
