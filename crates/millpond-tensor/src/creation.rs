@@ -2,7 +2,7 @@
 
 use millpond_kernel::{GenerateKernel, Rule};
 use millpond_runtime::Pattern;
-use millpond_types::{DType, Layout, Scalar, Shape};
+use millpond_types::{DType, Kind, Layout, Scalar, Shape};
 use smallvec::SmallVec;
 
 use crate::apply::copy_into;
@@ -134,13 +134,23 @@ pub fn ones(shape: &[usize], dtype: DType, place: &Place) -> Result<Tensor> {
 /// An array of one value; its dtype is that of the value unless given.
 ///
 /// # Errors
-/// As for [`empty`]; [`Error::Overflow`] for an integer that the dtype can't hold.
+/// As for [`empty`]; [`Error::Overflow`] for an integer that the dtype can't hold;
+/// [`Error::Casting`] for a complex number and a real dtype.
 pub fn full(shape: &[usize], value: Scalar, dtype: Option<DType>, place: &Place) -> Result<Tensor> {
     let dtype = dtype_or_default(dtype, value, place);
-    check_fits("full", value, dtype)?;
+    check_value("full", value, dtype)?;
     let tensor = empty(shape, dtype, place)?;
     fill(&tensor, value)?;
     Ok(tensor)
+}
+
+/// Fails if the dtype can't hold the integer, or would drop an imaginary part.
+pub(crate) fn check_value(operation: &'static str, value: Scalar, dtype: DType) -> Result<()> {
+    check_fits(operation, value, dtype)?;
+    if value.kind() == Kind::Complex {
+        data_types::check_not_complex(operation, DType::Complex128, dtype)?;
+    }
+    Ok(())
 }
 
 /// Lets every element of an array without gaps be a value.
@@ -190,7 +200,7 @@ pub fn full_like(
     order: Order,
     place: Option<&Place>,
 ) -> Result<Tensor> {
-    check_fits("full_like", value, dtype.unwrap_or(model.dtype()))?;
+    check_value("full_like", value, dtype.unwrap_or(model.dtype()))?;
     let tensor = empty_like(model, dtype, order, place)?;
     fill(&tensor, value)?;
     Ok(tensor)

@@ -4,8 +4,9 @@ use millpond_types::{Layout, Shape};
 use smallvec::SmallVec;
 
 use crate::apply::copy_into;
+use crate::creation::check_value;
 use crate::data_types::check_not_complex;
-use crate::error::{Error, Result, check_fits};
+use crate::error::{Error, Result};
 use crate::operand::Operand;
 use crate::place::{Place, check_device};
 use crate::tensor::Tensor;
@@ -85,10 +86,7 @@ impl Tensor {
         let queue = self.queue();
         match value.into() {
             Operand::Scalar(value) => {
-                check_fits(OPERATION, value, self.dtype())?;
-                if matches!(value, millpond_types::Scalar::Complex(_)) {
-                    check_not_complex(OPERATION, millpond_types::DType::Complex128, self.dtype())?;
-                }
+                check_value(OPERATION, value, self.dtype())?;
                 copy_into(self, value.into(), &queue)
             }
             Operand::Tensor(source) => {

@@ -301,3 +301,29 @@ fn casting_has_rules() {
     assert!(data_types::isdtype(DType::Int8, "integral").unwrap());
     assert!(message(data_types::isdtype(DType::Int8, "number")).contains("unknown kind 'number'"));
 }
+
+/// Arrays are handed to other threads, errors as well.
+#[test]
+fn arrays_cross_threads() {
+    fn crosses<T: Send + Sync + 'static>() {}
+    crosses::<Tensor>();
+    crosses::<millpond_tensor::Error>();
+    let place = place();
+    let x = count(&[1000], &place);
+    let y = std::thread::spawn(move || x.add(&x).unwrap())
+        .join()
+        .unwrap();
+    assert_eq!(y.to_vec::<i64>().unwrap()[999], 1998);
+}
+
+#[test]
+fn complex_values_do_not_lose_their_parts() {
+    let place = place();
+    let z = Scalar::Complex(num_complex::Complex::new(1.0, 2.0));
+    let error = creation::full(&[1], z, Some(DType::Float64), &place).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Type);
+    assert_eq!(
+        creation::full(&[1], z, None, &place).unwrap().dtype(),
+        DType::Complex128
+    );
+}

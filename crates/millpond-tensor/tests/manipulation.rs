@@ -136,3 +136,30 @@ fn parts_of_complex_numbers_are_views() {
     let diagonal = count(&[2, 3], &place).diagonal(1).unwrap();
     assert_eq!(diagonal.to_vec::<i64>().unwrap(), [1, 5]);
 }
+
+/// Arrays of no elements go through everything.
+#[test]
+fn nothing_stays_nothing() {
+    let place = place();
+    let x = creation::zeros(&[2, 0, 3], DType::Float32, &place).unwrap();
+    let shape = |result: millpond_tensor::Result<millpond_tensor::Tensor>| {
+        let tensor = result.unwrap();
+        assert_eq!(tensor.to_bytes().unwrap().len(), tensor.bytes());
+        tensor.shape().to_vec()
+    };
+    assert_eq!(shape(x.flip(None)), [2, 0, 3]);
+    assert_eq!(shape(x.roll(&[2], None)), [2, 0, 3]);
+    assert_eq!(shape(x.roll(&[2], Some(&[0]))), [2, 0, 3]);
+    assert_eq!(shape(x.tile(&[2])), [2, 0, 6]);
+    assert_eq!(shape(x.repeat(2, Some(0))), [4, 0, 3]);
+    assert_eq!(shape(x.repeat(0, None)), [0]);
+    assert_eq!(shape(concat(&[&x, &x], Some(1))), [2, 0, 3]);
+    assert_eq!(shape(stack(&[&x, &x], 0)), [2, 2, 0, 3]);
+    assert_eq!(shape(x.permute_dims(&[2, 1, 0]).unwrap().add(1)), [3, 0, 2]);
+    assert_eq!(shape(x.sum(Some(&[1]), false, None)), [2, 3]);
+    assert_eq!(shape(x.diagonal(0)), [2, 0]);
+    assert_eq!(shape(x.to_contiguous()), [2, 0, 3]);
+    x.assign(1).unwrap();
+    assert_eq!(count(&[2, 2], &place).tile(&[0]).unwrap().shape(), [2, 0]);
+    assert!(x.unstack(1).unwrap().is_empty());
+}
