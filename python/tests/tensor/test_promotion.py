@@ -14,7 +14,7 @@ SIGNED = ["int8", "int16", "int32", "int64"]
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
 
 
-@pytest.mark.parametrize(("first", "second"), itertools.combinations_with_replacement(EVERY_DTYPE, 2))
+@pytest.mark.parametrize(("first", "second"), list(itertools.combinations_with_replacement(EVERY_DTYPE, 2)))
 def test_two_dtypes_are_joined_as_numpy_joins_them(first, second):
     wanted = np.result_type(first, second).name
     assert xp.result_type(first, second) == wanted
@@ -77,6 +77,5 @@ def test_shapes_are_broadcast():
     assert (xp.ones((0, 1)) + xp.ones((1, 3))).shape == (0, 3)
     with pytest.raises(ValueError, match=r"add: shapes \(2,\) and \(3,\) cannot be broadcast together"):
         xp.ones(2) + xp.ones(3)
-    with pytest.raises(ValueError, match=r"\(2,\) and \(3, 2\)"):
-        x = xp.ones(2)
-        x += xp.ones((3, 2))
+    with pytest.raises(ValueError, match=r"add: .*\(2,\).*\(3, 2\)"):
+        operator.iadd(xp.ones(2), xp.ones((3, 2)))

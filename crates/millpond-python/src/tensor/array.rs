@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::error::Raise;
+use crate::error::IntoException;
 use crate::interop;
 use crate::memory::PyMemory;
 use crate::runtime::PyDevice;
@@ -35,6 +35,19 @@ impl PyArray {
     #[inline]
     pub(crate) fn new(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
         Bound::new(py, Self(tensor)).map(Bound::into_any)
+    }
+
+    /// The Python object of an operation's result, or the exception for its error.
+    #[inline]
+    pub(crate) fn of(
+        py: Python<'_>,
+        result: millpond::tensor::Result<Tensor>,
+    ) -> PyResult<Bound<'_, PyAny>> {
+        // Matched here, so that the array is moved once: into the object.
+        match result {
+            Ok(tensor) => Self::new(py, tensor),
+            Err(error) => Err(error.into_exception()),
+        }
     }
 
     /// The array.
@@ -121,26 +134,26 @@ impl PyArray {
     /// View of a matrix with its axes exchanged.
     #[getter(T)]
     fn transposed<'py>(&self, py: Python<'py>) -> Answer<'py> {
-        Self::new(py, self.0.transpose().raise()?)
+        Self::of(py, self.0.transpose())
     }
 
     /// View with the last two axes exchanged.
     #[getter(mT)]
     fn matrix_transposed<'py>(&self, py: Python<'py>) -> Answer<'py> {
-        Self::new(py, self.0.matrix_transpose().raise()?)
+        Self::of(py, self.0.matrix_transpose())
     }
 
     /// Real parts, a view.
     #[getter]
     fn real<'py>(&self, py: Python<'py>) -> Answer<'py> {
-        Self::new(py, self.0.real_view().raise()?)
+        Self::of(py, self.0.real_view())
     }
 
     /// Imaginary parts; a view, where the elements are complex, else zeros.
     #[getter]
     fn imag<'py>(&self, py: Python<'py>) -> Answer<'py> {
         if self.0.dtype().is_complex() {
-            return Self::new(py, self.0.imag_view().raise()?);
+            return Self::of(py, self.0.imag_view());
         }
         operators::unary(py, &rows::imag, self)
     }

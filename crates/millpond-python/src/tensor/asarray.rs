@@ -265,18 +265,13 @@ fn imported(
         Some(queue) => queue.clone(),
         None => host_queue()?,
     };
+    let arranged = match foreign::is_numpy(py, object, "ndarray")? {
+        true => arranged_by_numpy(object, copy)?,
+        false => None,
+    };
+    let object = arranged.as_ref().unwrap_or(object);
     if let Some(tensor) = buffer_protocol::import(object, &queue)? {
         return Ok(tensor);
-    }
-    if foreign::is_numpy(py, object, "ndarray")? && copy != Some(false) {
-        let dtype = object.getattr("dtype")?;
-        let native = dtype.call_method1("newbyteorder", ("=",))?;
-        let arranged = object.call_method1("astype", (native,))?;
-        return buffer_protocol::import(&arranged, &queue)?.ok_or_else(|| {
-            PyTypeError::new_err(format!(
-                "asarray: NumPy's dtype {dtype} has no equivalent; convert the array first"
-            ))
-        });
     }
     if object.hasattr("__dlpack__")? {
         return dlpack::import(py, object, None, copy);
@@ -286,6 +281,27 @@ fn imported(
          DLPack or buffer protocol, got {}",
         foreign::describe(object)
     )))
+}
+
+/// A copy by NumPy of an array of its, in the byte order and alignment of this machine, where the
+/// array isn't and `copy` allows it.
+fn arranged_by_numpy<'py>(
+    array: &Bound<'py, PyAny>,
+    copy: Option<bool>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let dtype = array.getattr("dtype")?;
+    let native = dtype.call_method1("newbyteorder", ("=",))?;
+    if foreign::native_dtype(&native)?.is_none() {
+        return Err(PyTypeError::new_err(format!(
+            "asarray: NumPy's dtype {dtype} has no equivalent; convert the array first"
+        )));
+    }
+    let aligned = array.getattr("flags")?.getattr("aligned")?.is_truthy()?;
+    let usable = aligned && dtype.getattr("isnative")?.is_truthy()?;
+    if usable || copy == Some(false) {
+        return Ok(None);
+    }
+    array.call_method1("astype", (native,)).map(Some)
 }
 
 /// The default queue of the first device that runs on the host.

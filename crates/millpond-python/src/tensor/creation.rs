@@ -79,10 +79,7 @@ fn empty<'py>(
     enter(py);
     let place = Where::new(device, queue, usm_type).place()?;
     let (dtype, order) = (dtype_or_float(dtype, &place), order::parse(order)?);
-    PyArray::new(
-        py,
-        creation::empty_in_order(&shape.0, dtype, order, &place).raise()?,
-    )
+    PyArray::of(py, creation::empty_in_order(&shape.0, dtype, order, &place))
 }
 
 /// Makes an array of zeros.
@@ -216,10 +213,7 @@ fn arange<'py>(
         None => (Scalar::Int(0), start.0),
     };
     let dtype = dtype.map(|dtype| dtype.0);
-    PyArray::new(
-        py,
-        range::arange(start, stop, step.0, dtype, &place).raise()?,
-    )
+    PyArray::of(py, range::arange(start, stop, step.0, dtype, &place))
 }
 
 /// Makes an array of `num` evenly spaced values from `start` to `stop`.
@@ -254,9 +248,9 @@ fn linspace<'py>(
         .map_err(|_| PyValueError::new_err(format!("linspace: num is negative: {num}")))?;
     let place = Where::new(device, queue, usm_type).place()?;
     let dtype = dtype.map(|dtype| dtype.0);
-    PyArray::new(
+    PyArray::of(
         py,
-        range::linspace(start.0, stop.0, num, endpoint, dtype, &place).raise()?,
+        range::linspace(start.0, stop.0, num, endpoint, dtype, &place),
     )
 }
 
@@ -319,9 +313,9 @@ fn empty_like<'py>(
     let place = Where::new(device, queue, usm_type).beside(x.tensor())?;
     let dtype = dtype.map(|dtype| dtype.0);
     let order = order::parse(order)?;
-    PyArray::new(
+    PyArray::of(
         py,
-        creation::empty_like(x.tensor(), dtype, order, Some(&place)).raise()?,
+        creation::empty_like(x.tensor(), dtype, order, Some(&place)),
     )
 }
 
@@ -419,9 +413,9 @@ fn filled_like<'py>(
     let model = model.tensor();
     let dtype = dtype.map(|dtype| dtype.0);
     let (order, place) = (order::parse(order)?, place.beside(model)?);
-    PyArray::new(
+    PyArray::of(
         py,
-        creation::full_like(model, value, dtype, order, Some(&place)).raise()?,
+        creation::full_like(model, value, dtype, order, Some(&place)),
     )
 }
 
@@ -437,7 +431,7 @@ fn filled_like<'py>(
 #[pyo3(signature = (x, /, *, k=0))]
 fn tril<'py>(py: Python<'py>, x: ArrayLike<'py>, k: isize) -> Answer<'py> {
     enter(py);
-    PyArray::new(py, creation::tril(x.tensor(), k).raise()?)
+    PyArray::of(py, creation::tril(x.tensor(), k))
 }
 
 /// Copies the elements on and above a diagonal; zeros are below it.
@@ -452,7 +446,7 @@ fn tril<'py>(py: Python<'py>, x: ArrayLike<'py>, k: isize) -> Answer<'py> {
 #[pyo3(signature = (x, /, *, k=0))]
 fn triu<'py>(py: Python<'py>, x: ArrayLike<'py>, k: isize) -> Answer<'py> {
     enter(py);
-    PyArray::new(py, creation::triu(x.tensor(), k).raise()?)
+    PyArray::of(py, creation::triu(x.tensor(), k))
 }
 
 /// Makes the coordinates of a grid.

@@ -13,23 +13,8 @@ use crate::tensor::array::PyArray;
 use crate::tensor::operand::Operands;
 use crate::tensor::{enter, order};
 
-/// Function that works element by element, with broadcasting and type promotion.
-///
-/// Parameters
-/// ----------
-/// *args : Array or number
-///     The operands; at least one is an array. A Python number takes the dtype of the arrays
-///     beside it.
-/// out : Array, optional
-///     Where the result goes. It must have the result's shape, and a dtype that the result can be
-///     cast to within its kind.
-/// order : {'K', 'C', 'F', 'A'}, optional
-///     How the axes of a new result lie in memory; ``'K'`` keeps the operands' order.
-///
-/// Returns
-/// -------
-/// Array
-///     The result, `out` if that was given.
+// A function that works element by element. The class has no documentation for Python, as it would
+// hide that of the functions.
 #[pyclass(frozen, name = "ElementwiseFunction", module = "millpond.tensor")]
 #[derive(Debug)]
 pub(crate) struct ElementwiseFunction {

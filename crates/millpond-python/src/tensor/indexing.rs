@@ -5,7 +5,7 @@
 
 use millpond::tensor::{Index, Operand, Place, Tensor};
 use pyo3::Borrowed;
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PySliceMethods, PyTuple};
 use smallvec::{SmallVec, smallvec};
@@ -20,7 +20,17 @@ type Indices = SmallVec<[Index; 4]>;
 /// `tensor[key]`.
 #[inline]
 pub(crate) fn get<'py>(tensor: &Tensor, key: &Bound<'py, PyAny>) -> Answer<'py> {
-    PyArray::new(key.py(), view(tensor, key)?)
+    let py = key.py();
+    // The most common keys need no list.
+    if let Ok(slice) = key.cast_exact::<PySlice>() {
+        let index = of_slice(tensor.shape(), 0, slice.as_borrowed())?;
+        return PyArray::of(py, tensor.get(&[index]));
+    }
+    if key.cast_exact::<PyInt>().is_ok() {
+        return PyArray::of(py, tensor.get(&[Index::At(position(key.as_borrowed())?)]));
+    }
+    let indices = parse(tensor, key.as_borrowed())?;
+    PyArray::of(py, tensor.get(&indices))
 }
 
 /// `tensor[key] = value`.
@@ -40,12 +50,6 @@ pub(crate) fn set(
     // What isn't an array yet becomes one beside it.
     let value = asarray::of_any(value, None, &Place::of(tensor))?;
     tensor.set(&indices, Operand::Tensor(&value)).raise()
-}
-
-#[inline]
-fn view(tensor: &Tensor, key: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-    let indices = parse(tensor, key.as_borrowed())?;
-    tensor.get(&indices).raise()
 }
 
 /// The indices of a key.
@@ -82,7 +86,7 @@ fn of_key(shape: &[usize], axis: usize, key: Borrowed<'_, '_, PyAny>) -> PyResul
         return of_slice(shape, axis, slice);
     }
     if key.cast_exact::<PyInt>().is_ok() {
-        return key.extract().map(Index::At);
+        return position(key).map(Index::At);
     }
     if key.is_none() {
         return Ok(Index::NewAxis);
@@ -91,6 +95,17 @@ fn of_key(shape: &[usize], axis: usize, key: Borrowed<'_, '_, PyAny>) -> PyResul
         return Ok(Index::Ellipsis);
     }
     of_object(key)
+}
+
+/// An integer as an index; one that no axis is long enough for is out of bounds.
+fn position(key: Borrowed<'_, '_, PyAny>) -> PyResult<isize> {
+    key.extract::<isize>().map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(key.py()) {
+            PyIndexError::new_err(format!("index {} is out of bounds for every axis", *key))
+        } else {
+            error
+        }
+    })
 }
 
 /// A slice of an axis, cut to its size. An axis that isn't there is found out by the array.
@@ -128,7 +143,7 @@ fn of_object(key: Borrowed<'_, '_, PyAny>) -> PyResult<Index> {
     if let Ok(array) = key.cast::<PyArray>() {
         let array = array.get().tensor();
         return match array.ndim() {
-            0 if array.dtype().is_integer() => key.extract().map(Index::At),
+            0 if array.dtype().is_integer() => position(key).map(Index::At),
             _ => not_yet(&format!("an array of {}", array.dtype())),
         };
     }
@@ -138,7 +153,7 @@ fn of_object(key: Borrowed<'_, '_, PyAny>) -> PyResult<Index> {
     if key.cast::<PyList>().is_ok() {
         return not_yet("a list");
     }
-    key.extract().map(Index::At).map_err(|error| {
+    position(key).map(Index::At).map_err(|error| {
         if error.is_instance_of::<PyTypeError>(py) {
             PyIndexError::new_err(format!(
                 "{} is no index; indices are integers, slices, '...' and None",

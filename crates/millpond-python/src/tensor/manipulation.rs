@@ -36,10 +36,7 @@ fn reshape<'py>(
 ) -> Answer<'py> {
     enter(py);
     let order = order::parse(order)?;
-    PyArray::new(
-        py,
-        x.tensor().reshape_in_order(&shape.0, order, copy).raise()?,
-    )
+    PyArray::of(py, x.tensor().reshape_in_order(&shape.0, order, copy))
 }
 
 /// Views an array with its axes in another order.
@@ -53,7 +50,7 @@ fn reshape<'py>(
 #[pyfunction]
 #[pyo3(signature = (x, /, axes))]
 fn permute_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axes: Integers) -> Answer<'py> {
-    PyArray::new(py, x.tensor().permute_dims(&axes.0).raise()?)
+    PyArray::of(py, x.tensor().permute_dims(&axes.0))
 }
 
 /// Views an array with the last two axes exchanged.
@@ -65,7 +62,7 @@ fn permute_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axes: Integers) -> Answ
 #[pyfunction]
 #[pyo3(signature = (x, /))]
 fn matrix_transpose<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
-    PyArray::new(py, x.tensor().matrix_transpose().raise()?)
+    PyArray::of(py, x.tensor().matrix_transpose())
 }
 
 /// Views an array with axes moved elsewhere; the others keep their order.
@@ -86,7 +83,7 @@ fn moveaxis<'py>(
     source: Integers,
     destination: Integers,
 ) -> Answer<'py> {
-    PyArray::new(py, x.tensor().moveaxis(&source.0, &destination.0).raise()?)
+    PyArray::of(py, x.tensor().moveaxis(&source.0, &destination.0))
 }
 
 /// Views an array with two axes exchanged.
@@ -100,7 +97,7 @@ fn moveaxis<'py>(
 #[pyfunction]
 #[pyo3(signature = (x, axis1, axis2))]
 fn swapaxes<'py>(py: Python<'py>, x: ArrayLike<'py>, axis1: isize, axis2: isize) -> Answer<'py> {
-    PyArray::new(py, x.tensor().swapaxes(axis1, axis2).raise()?)
+    PyArray::of(py, x.tensor().swapaxes(axis1, axis2))
 }
 
 /// Views an array with new axes of size one.
@@ -114,7 +111,7 @@ fn swapaxes<'py>(py: Python<'py>, x: ArrayLike<'py>, axis1: isize, axis2: isize)
 #[pyfunction]
 #[pyo3(signature = (x, /, axis=Integers::one(0)), text_signature = "(x, /, axis=0)")]
 fn expand_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Integers) -> Answer<'py> {
-    PyArray::new(py, x.tensor().expand_dims(&axis.0).raise()?)
+    PyArray::of(py, x.tensor().expand_dims(&axis.0))
 }
 
 /// Views an array without axes of size one.
@@ -128,10 +125,7 @@ fn expand_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Integers) -> Answe
 #[pyfunction]
 #[pyo3(signature = (x, /, axis=None))]
 fn squeeze<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> Answer<'py> {
-    PyArray::new(
-        py,
-        x.tensor().squeeze(Integers::given(axis.as_ref())).raise()?,
-    )
+    PyArray::of(py, x.tensor().squeeze(Integers::given(axis.as_ref())))
 }
 
 /// Views an array with the elements along axes in reverse order.
@@ -145,7 +139,7 @@ fn squeeze<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> A
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis=None))]
 fn flip<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> Answer<'py> {
-    PyArray::new(py, x.tensor().flip(Integers::given(axis.as_ref())).raise()?)
+    PyArray::of(py, x.tensor().flip(Integers::given(axis.as_ref())))
 }
 
 /// Views an array with its elements repeated, so that it has a shape; the view is read-only.
@@ -159,7 +153,7 @@ fn flip<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> Answ
 #[pyfunction]
 #[pyo3(signature = (x, /, shape))]
 fn broadcast_to<'py>(py: Python<'py>, x: ArrayLike<'py>, shape: ShapeLike) -> Answer<'py> {
-    PyArray::new(py, x.tensor().broadcast_to(&shape.0).raise()?)
+    PyArray::of(py, x.tensor().broadcast_to(&shape.0))
 }
 
 /// Views arrays with the shape that all broadcast to.
@@ -222,12 +216,7 @@ fn roll<'py>(
 ) -> Answer<'py> {
     enter(py);
     let shifts = shift.beside(axis.as_ref());
-    PyArray::new(
-        py,
-        x.tensor()
-            .roll(&shifts, Integers::given(axis.as_ref()))
-            .raise()?,
-    )
+    PyArray::of(py, x.tensor().roll(&shifts, Integers::given(axis.as_ref())))
 }
 
 /// Joins arrays along an axis.
@@ -244,7 +233,7 @@ fn concat<'py>(arrays: &Bound<'py, PyAny>, axis: Option<isize>) -> Answer<'py> {
     let py = arrays.py();
     enter(py);
     let arrays = Arrays::of(arrays)?;
-    PyArray::new(py, manipulation::concat(&arrays.tensors(), axis).raise()?)
+    PyArray::of(py, manipulation::concat(&arrays.tensors(), axis))
 }
 
 /// Joins arrays along a new axis.
@@ -261,7 +250,7 @@ fn stack<'py>(arrays: &Bound<'py, PyAny>, axis: isize) -> Answer<'py> {
     let py = arrays.py();
     enter(py);
     let arrays = Arrays::of(arrays)?;
-    PyArray::new(py, manipulation::stack(&arrays.tensors(), axis).raise()?)
+    PyArray::of(py, manipulation::stack(&arrays.tensors(), axis))
 }
 
 /// Views what lies along an axis, one after the other.
@@ -295,7 +284,7 @@ fn unstack<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: isize) -> PyResult<Bou
 #[pyo3(signature = (x, repetitions, /))]
 fn tile<'py>(py: Python<'py>, x: ArrayLike<'py>, repetitions: ShapeLike) -> Answer<'py> {
     enter(py);
-    PyArray::new(py, x.tensor().tile(&repetitions.0).raise()?)
+    PyArray::of(py, x.tensor().tile(&repetitions.0))
 }
 
 /// Repeats each element.
@@ -325,7 +314,7 @@ fn repeat<'py>(
     })?;
     let count = usize::try_from(count)
         .map_err(|_| PyValueError::new_err(format!("repeat: repeats is negative: {count}")))?;
-    PyArray::new(py, x.tensor().repeat(count, axis).raise()?)
+    PyArray::of(py, x.tensor().repeat(count, axis))
 }
 
 /// Arrays given as a sequence.

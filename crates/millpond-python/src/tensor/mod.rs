@@ -60,7 +60,8 @@ fn namespace<'py>(py: Python<'py>, version: Option<&str>) -> PyResult<Bound<'py,
 /// Adds the module `tensor`.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    let tensor = PyModule::new(py, "tensor")?;
+    // By the name that programs import it under, which its functions take over.
+    let tensor = PyModule::new(py, "millpond.tensor")?;
     tensor.add_class::<array::PyArray>()?;
     tensor.add("__array_api_version__", VERSIONS[VERSIONS.len() - 1])?;
     tensor.add("e", std::f64::consts::E)?;
@@ -80,7 +81,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inspection::register(&tensor)?;
     printing::register(&tensor)?;
     pickle::register(&tensor)?;
-    module.add_submodule(&tensor)?;
+    module.add("tensor", &tensor)?;
     // So that it can be imported from.
     let modules = py.import("sys")?.getattr("modules")?;
     modules.set_item("millpond._millpond.tensor", tensor)

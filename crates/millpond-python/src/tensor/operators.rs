@@ -26,7 +26,7 @@ pub(crate) fn binary<'py>(
     match Other::of(array, other)? {
         Some(other) => {
             let operands = [Operand::from(array.tensor()), other.operand()];
-            PyArray::new(py, apply(operation, &operands, None).raise()?)
+            PyArray::of(py, apply(operation, &operands, None))
         }
         None => Ok(py.NotImplemented().into_bound(py)),
     }
@@ -42,7 +42,7 @@ pub(crate) fn reflected<'py>(
     match Other::of(array, other)? {
         Some(other) => {
             let operands = [other.operand(), Operand::from(array.tensor())];
-            PyArray::new(py, apply(operation, &operands, None).raise()?)
+            PyArray::of(py, apply(operation, &operands, None))
         }
         None => Ok(py.NotImplemented().into_bound(py)),
     }
@@ -73,10 +73,7 @@ pub(crate) fn unary<'py>(
     operation: &'static Operation,
     array: &PyArray,
 ) -> Answer<'py> {
-    PyArray::new(
-        py,
-        apply(operation, &[array.tensor().into()], None).raise()?,
-    )
+    PyArray::of(py, apply(operation, &[array.tensor().into()], None))
 }
 
 /// Fails if a power was asked for with a modulus.

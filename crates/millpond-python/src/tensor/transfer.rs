@@ -61,7 +61,7 @@ pub(crate) fn copied(source: &Tensor) -> PyResult<Tensor> {
 #[pyo3(signature = (x, /, *, order="K"))]
 fn copy<'py>(py: Python<'py>, x: ArrayLike<'py>, order: &str) -> Answer<'py> {
     enter(py);
-    PyArray::new(py, x.tensor().copy(order::parse(order)?).raise()?)
+    PyArray::of(py, x.tensor().copy(order::parse(order)?))
 }
 
 /// Copies an array to a new array of NumPy; waits for the elements.

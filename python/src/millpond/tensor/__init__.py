@@ -8,7 +8,7 @@ and ``queue=``, and those that compute take ``out=``.
 from millpond._millpond.tensor import *  # noqa: F403 - names of builtins are the standard's
 from millpond._millpond.tensor import __all__ as _names
 
-__all__ = [name for name in _names if name != "_rebuild"]  # noqa: PLE0605 - the extension has the list
+__all__ = [name for name in _names if name != "_rebuild"]
 
 
 def __dir__():
