@@ -25,7 +25,8 @@ impl Dice {
 }
 
 const ARRAYS: usize = 3;
-const SIZE: usize = 24;
+/// Enough that kernels work in several steps.
+const SIZE: usize = 1200;
 
 /// A view, and where its elements lie in the model.
 struct View {
