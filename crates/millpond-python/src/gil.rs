@@ -7,6 +7,7 @@
 //! (rule M3), which costs one load where there are none.
 
 use std::cell::Cell;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond::runtime::waiting::set_hook;
@@ -20,6 +21,9 @@ use crate::runtime::{origin, service};
 
 /// How long a wait goes on without looking at signals.
 const SLICE: Duration = Duration::from_millis(50);
+
+/// How often a closed queue is looked at.
+const POLL: Duration = Duration::from_millis(1);
 
 thread_local! {
     /// Whether this thread came from Python and holds the interpreter lock, as far as is known
@@ -98,38 +102,48 @@ pub(crate) fn wait_event(py: Python<'_>, event: &Event, timeout: Option<Duration
 /// Waits for what was submitted to a queue so far; the first failure that wasn't told is the
 /// call's.
 pub(crate) fn wait_queue(py: Python<'_>, queue: &Queue, timeout: Option<Duration>) -> PyResult<()> {
-    service::check_wait(queue)?;
-    enter();
-    let event = queue.record().raise()?;
-    wait(py, timeout, |until| event.wait_finished(Some(until)))?;
+    wait_finished(py, queue, timeout)?;
     queue.check().raise()
 }
 
-/// Waits for all queues of some devices, and then raises the first failure.
+/// Waits for all queues of some devices, and then raises the first failure that wasn't told; the
+/// others are left for later waits.
 pub(crate) fn wait_devices(
     py: Python<'_>,
     devices: &[Device],
     timeout: Option<Duration>,
 ) -> PyResult<()> {
     let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let mut answer = Ok(());
-    for queue in devices.iter().flat_map(Device::open_queues) {
+    let queues: Vec<Queue> = devices.iter().flat_map(Device::open_queues).collect();
+    for queue in &queues {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        let one = wait_queue(py, &queue, left);
-        if let Err(error) = &one
-            && !is_failure(py, error)
-        {
-            return one;
-        }
-        answer = answer.and(one);
+        wait_finished(py, queue, left)?;
     }
-    answer
+    queues.iter().try_for_each(|queue| queue.check().raise())
 }
 
-/// Whether it tells of failed work, rather than of a wait that ended early.
-fn is_failure(py: Python<'_>, error: &PyErr) -> bool {
-    let class = error.get_type(py);
-    class.name().is_ok_and(|name| name == "CommandError")
+/// Waits for what was submitted to a queue so far, and tells of no failure.
+fn wait_finished(py: Python<'_>, queue: &Queue, timeout: Option<Duration>) -> PyResult<()> {
+    service::check_wait(queue)?;
+    enter();
+    match queue.record() {
+        Ok(event) => wait(py, timeout, |until| event.wait_finished(Some(until))),
+        // It can't be asked for an event any more, but gets no more work either.
+        Err(Error::Closed { .. }) => wait(py, timeout, |until| poll_idle(queue, until)),
+        Err(error) => Err(error).raise(),
+    }
+}
+
+fn poll_idle(queue: &Queue, until: Instant) -> runtime::Result<()> {
+    let begin = Instant::now();
+    while !queue.is_idle() {
+        if Instant::now() >= until {
+            let waited = begin.elapsed();
+            return Err(Error::TimedOut { waited });
+        }
+        thread::sleep(POLL);
+    }
+    Ok(())
 }
 
 /// Waits until everything that writes the memory has finished.

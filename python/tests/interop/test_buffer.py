@@ -189,3 +189,18 @@ def test_nothing_leaks(kind, live):
         loop()
     assert live() == before
     assert sys.getallocatedblocks() - blocks < 100
+
+
+@pytest.mark.parametrize("dtype", [">i4", "datetime64[s]", "S3", "O", [("a", "i4")], "longdouble"])
+def test_elements_of_no_dtype_share_no_memory(dtype):
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        xp.asarray(np.zeros(3, dtype=dtype), copy=False)
+
+
+def test_elements_that_are_not_aligned_share_no_memory():
+    source = np.frombuffer(bytearray(25), dtype="u1")[1:].view("f8")
+    assert not source.flags.aligned
+    for share in (lambda: xp.asarray(source, copy=False), lambda: xp.from_dlpack(source)):
+        with pytest.raises(BufferError, match="not aligned"):
+            share()
+    assert np.array_equal(xp.asnumpy(xp.asarray(source)), [0, 0, 0])

@@ -104,3 +104,16 @@ def test_waiting_for_everything_tells_a_failure_once(line):
     with pytest.raises(millpond.CommandError, match="broken"):
         millpond.wait()
     millpond.wait()
+
+
+def test_failures_of_several_queues_are_told_one_by_one(device):
+    queues = [device.create_queue() for _ in range(3)]
+    for number, queue in enumerate(queues):
+        queue.gate().open(f"failure {number}")
+    reasons = []
+    for _ in queues:
+        with pytest.raises(millpond.CommandError) as caught:
+            device.wait()
+        reasons.append(caught.value.reason)
+    assert sorted(reasons) == ["failure 0", "failure 1", "failure 2"]
+    device.wait()

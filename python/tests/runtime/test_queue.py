@@ -91,8 +91,9 @@ def test_failures_travel_in_pickles(line):
     assert str(copy) == str(caught.value)
 
 
-def test_a_closed_queue_refuses_work_and_finishes_the_rest(device):
-    queue = device.create_queue()
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_closed_queue_refuses_work_and_finishes_the_rest(device, in_order):
+    queue = device.create_queue(in_order=in_order)
     memory = DeviceMemory(8, queue=queue)
     gate = queue.gate()
     queue.close()
@@ -101,8 +102,11 @@ def test_a_closed_queue_refuses_work_and_finishes_the_rest(device):
         queue.gate()
     with pytest.raises(millpond.QueueClosedError):
         DeviceMemory(8, queue=queue)
+    with pytest.raises(TimeoutError):
+        queue.wait(timeout=0.02)
     gate.open()
     queue.wait()
+    assert queue.is_idle
     assert memory.nbytes == 8
 
 

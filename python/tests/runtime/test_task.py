@@ -5,6 +5,7 @@ import weakref
 import pytest
 
 import millpond
+import millpond.tensor as xp
 from millpond.memory import DeviceMemory, HostMemory, SharedMemory
 
 
@@ -210,3 +211,60 @@ def test_tasks_of_many_threads_all_run(line):
         thread.join()
     line.wait()
     assert sorted(done) == sorted(list(range(8)) * 50)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "x += 1",
+        "numpy.asarray(memoryview(x))",
+        "memory.fill(1); memory.tobytes()",
+        "[y + 1 for _ in range(20_000)]",
+        "float(y[0])",
+        "str(y)",
+        "queue.record().wait()",
+        "queue.close(); millpond.wait()",
+    ],
+)
+def test_o9_what_waits_for_a_task_lets_it_run(run, work):
+    result = run(
+        f"""
+        import time, numpy, millpond, millpond.tensor as xp
+        queue = millpond.default_device().create_queue()
+        x = xp.zeros(3, usm_type="shared", queue=queue)
+        y = xp.zeros(3, queue=queue)
+        memory = millpond.memory.DeviceMemory(8, queue=queue)
+        memoryview(x)
+        queue.task(lambda: time.sleep(0.05))
+        {work}
+        print("done")
+        """
+    )
+    assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr
+
+
+def test_tasks_are_ordered_with_arrays(line):
+    x = xp.zeros(4, usm_type="shared", queue=line)
+    gate = line.gate()
+    y = x + 1
+    seen = []
+
+    def look(view):
+        seen.append(view.tolist())
+        view[0] = 5.0
+
+    line.task(look, uses=y, views=True)
+    z = y * 2
+    gate.open()
+    assert seen == [] or seen == [[1.0] * 4]
+    assert [float(value) for value in z] == [10, 2, 2, 2]
+    assert seen == [[1.0] * 4]
+
+
+def test_arrays_that_depend_on_a_failed_task_raise(line):
+    x = xp.zeros(4, queue=line)
+    line.task(lambda: 1 / 0, uses=[x])
+    y = x + 1
+    with pytest.raises(millpond.CommandError, match="ZeroDivisionError"):
+        float(y[0])
+    line.wait()

@@ -52,33 +52,3 @@ pub(super) fn dtype_of(format: &CStr, item_size: usize) -> Option<DType> {
         dtype.kind() == kind && dtype.size() == item_size && dtype != DType::Bfloat16
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_dtype_with_a_format_is_found_by_it() {
-        for &dtype in DType::ALL {
-            match format_of(dtype) {
-                Some(format) => assert_eq!(dtype_of(format, dtype.size()), Some(dtype)),
-                None => assert_eq!(dtype, DType::Bfloat16),
-            }
-        }
-    }
-
-    #[test]
-    fn byte_order_counts_beyond_single_bytes() {
-        assert_eq!(dtype_of(c"<i", 4), Some(DType::Int32));
-        assert_eq!(dtype_of(c">i", 4), None);
-        assert_eq!(dtype_of(c">b", 1), Some(DType::Int8));
-        assert_eq!(dtype_of(c"=q", 8), Some(DType::Int64));
-    }
-
-    #[test]
-    fn records_and_text_are_no_dtypes() {
-        for format in [c"s", c"3f", c"T{i:a:}", c"O", c"g", c""] {
-            assert_eq!(dtype_of(format, 8), None, "{format:?}");
-        }
-    }
-}
