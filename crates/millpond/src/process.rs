@@ -1,0 +1,55 @@
+//! The devices of this process: the one owner of process-wide state.
+
+use std::sync::{Arc, OnceLock};
+
+use millpond_cpu::{CpuConfig, CpuDriver};
+use millpond_kernel::simd;
+use millpond_runtime::{Device, Registry, Result};
+use millpond_types::config::Config;
+
+static REGISTRY: OnceLock<Registry> = OnceLock::new();
+
+/// Every device found, by the settings of the environment; looked for at the first call.
+pub fn registry() -> &'static Registry {
+    REGISTRY.get_or_init(|| {
+        let config = Config::get();
+        let named = config.simd.as_deref().and_then(|name| name.parse().ok());
+        let level = named.map_or_else(simd::current, simd::force);
+        let cpu = CpuDriver::new(CpuConfig {
+            devices: config.cpu_devices.clone(),
+            threads: config.threads,
+            huge_pages: config.huge_pages,
+            simd: level.name(),
+        });
+        Registry::new(&[Arc::new(cpu)])
+    })
+}
+
+/// The devices of the process; there is always a CPU.
+pub fn devices() -> &'static [Device] {
+    registry().devices()
+}
+
+/// The device of this name, for instance `cpu`.
+///
+/// # Errors
+/// [`millpond_runtime::Error::UnknownDevice`] with the names there are.
+pub fn device(name: &str) -> Result<Device> {
+    registry().device(name)
+}
+
+/// The device that work goes to unless told otherwise.
+///
+/// # Errors
+/// If no device was found.
+pub fn default_device() -> Result<Device> {
+    registry().default_device()
+}
+
+/// Finishes all work and stops all threads; call it before the process ends. Every later call
+/// answers [`millpond_runtime::Error::ShutDown`].
+pub fn shutdown() {
+    if let Some(registry) = REGISTRY.get() {
+        millpond_runtime::shutdown(registry.devices());
+    }
+}
