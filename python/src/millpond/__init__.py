@@ -10,7 +10,6 @@ raises at the next wait.
 
 import atexit as _atexit
 import importlib as _importlib
-from typing import Any as _Any
 
 from millpond import _service, exceptions
 from millpond._millpond import (
@@ -69,7 +68,7 @@ __all__ = [
 _atexit.register(_service.shut_down)
 
 
-def __getattr__(name: str) -> _Any:
+def __getattr__(name: str) -> object:
     """Import submodules when they are first asked for."""
     if name in ("memory", "tensor"):
         return _importlib.import_module(f"millpond.{name}")

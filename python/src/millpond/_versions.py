@@ -1,8 +1,6 @@
 """What is installed, for reports of problems."""
 
-import platform
 import sys
-from importlib import metadata
 
 from millpond import _millpond
 
@@ -12,6 +10,10 @@ _PEERS = ("numpy", "torch", "jax", "cupy", "array-api-compat")
 
 def versions() -> dict[str, str]:
     """Versions of millpond, of Python, and of the packages that are installed beside it."""
+    # Slow to import, and of no use to programs that don't ask.
+    import platform
+    from importlib import metadata
+
     found = {
         "millpond": _millpond.__version__,
         "python": f"{platform.python_implementation()} {sys.version.split()[0]}",

@@ -4,7 +4,12 @@ Arguments that make no sense raise Python's own: `ValueError`, `TypeError`, `Ind
 takes longer than its timeout raises `TimeoutError`.
 """
 
-from typing import Any
+from __future__ import annotations
+
+# As `typing` has it, whose import takes longer than that of the rest of the package.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Error(RuntimeError):
