@@ -12,6 +12,9 @@
 use std::env;
 use std::sync::OnceLock;
 
+/// What `MILLPOND_SIMD` may be, lowest first.
+pub const SIMD_LEVELS: [&str; 3] = ["baseline", "avx2", "avx512"];
+
 /// The settings, read once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
@@ -48,6 +51,12 @@ impl Config {
         config.validate = lookup("MILLPOND_VALIDATE").is_some_and(|value| value != "0");
         config.trace_lines = lookup("MILLPOND_TRACE_LINES").is_some_and(|value| value != "0");
         config.huge_pages = lookup("MILLPOND_HUGE_PAGES").is_none_or(|value| value != "0");
+        if let Some(level) = config
+            .simd
+            .take_if(|level| !SIMD_LEVELS.contains(&level.as_str()))
+        {
+            config.warn("MILLPOND_SIMD", &level, &SIMD_LEVELS.join(", "));
+        }
         if let Some(text) = lookup("MILLPOND_THREADS") {
             match text.parse::<usize>() {
                 Ok(threads) if threads > 0 => config.threads = Some(threads),
@@ -103,6 +112,17 @@ mod tests {
             Config::parse(|name| (name == "MILLPOND_CPU_DEVICES").then(|| "0-1; 2,5".to_owned()));
         assert_eq!(config.cpu_devices, Some(vec![vec![0, 1], vec![2, 5]]));
         assert!(config.warnings.is_empty());
+    }
+
+    #[test]
+    fn unknown_levels_are_reported() {
+        let config = Config::parse(|name| (name == "MILLPOND_SIMD").then(|| "sse9".to_owned()));
+        assert_eq!(config.simd, None);
+        assert!(
+            config.warnings[0].contains("'sse9'"),
+            "{:?}",
+            config.warnings
+        );
     }
 
     #[test]
