@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::error::Raise;
 use crate::tensor::array::PyArray;
 use crate::tensor::operand::Operands;
-use crate::tensor::{enter, order};
+use crate::tensor::{enter, operators, order};
 
 // A function that works element by element. The class has no documentation for Python, as it would
 // hide that of the functions.
@@ -29,6 +29,24 @@ impl ElementwiseFunction {
             documentation: documentation(operation),
         }
     }
+
+    /// The result for an array, alone or with what it combines with; `None` leaves the call to the
+    /// long way, which knows what else there is.
+    #[inline]
+    fn quickly<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (arity, count) = (self.operation.arity(), args.len());
+        if arity != count || arity > 2 {
+            return Ok(None);
+        }
+        let first = args.get_borrowed_item(0)?;
+        let Ok(first) = first.cast_exact::<PyArray>() else {
+            return Ok(None);
+        };
+        if arity == 1 {
+            return operators::unary(args.py(), self.operation, first.get()).map(Some);
+        }
+        operators::combined(self.operation, first.get(), &args.get_item(1)?)
+    }
 }
 
 #[pymethods]
@@ -40,6 +58,12 @@ impl ElementwiseFunction {
         out: Option<&Bound<'py, PyArray>>,
         order: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if out.is_none()
+            && order == "K"
+            && let Some(result) = self.quickly(args)?
+        {
+            return Ok(result);
+        }
         let name = self.operation.name();
         if args.len() != self.operation.arity() {
             return Err(PyTypeError::new_err(format!(

@@ -13,7 +13,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::error::Raise;
 use crate::tensor::array::PyArray;
 use crate::tensor::operators::Answer;
-use crate::tensor::{asarray, foreign, scalar};
+use crate::tensor::{asarray, enter, foreign, scalar};
 
 type Indices = SmallVec<[Index; 4]>;
 
@@ -39,6 +39,7 @@ pub(crate) fn set(
     key: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
+    enter(key.py());
     let indices = parse(tensor, key.as_borrowed())?;
     if let Ok(value) = value.cast::<PyArray>() {
         let value = Operand::Tensor(value.get().tensor());

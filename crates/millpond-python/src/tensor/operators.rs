@@ -3,6 +3,7 @@
 //! The common cases, an array or a Python number on the other side, are decided by comparing type
 //! pointers and take no memory of Python's but the result's.
 
+use millpond::Scalar;
 use millpond::kernel::Operation;
 use millpond::tensor::{Operand, Place, Tensor, apply, apply_in_place, creation};
 use pyo3::exceptions::PyTypeError;
@@ -10,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::error::Raise;
 use crate::tensor::array::PyArray;
-use crate::tensor::{foreign, scalar};
+use crate::tensor::{enter, foreign, scalar};
 
 /// An array, or Python's `NotImplemented`.
 pub(crate) type Answer<'py> = PyResult<Bound<'py, PyAny>>;
@@ -23,13 +24,32 @@ pub(crate) fn binary<'py>(
     other: &Bound<'py, PyAny>,
 ) -> Answer<'py> {
     let py = other.py();
-    match Other::of(array, other)? {
-        Some(other) => {
-            let operands = [Operand::from(array.tensor()), other.operand()];
-            PyArray::of(py, apply(operation, &operands, None))
-        }
+    match combined(operation, array, other)? {
+        Some(result) => Ok(result),
         None => Ok(py.NotImplemented().into_bound(py)),
     }
+}
+
+/// The result of a binary operation; `None` if the other operand is nothing that an array combines
+/// with.
+#[inline]
+pub(crate) fn combined<'py>(
+    operation: &'static Operation,
+    array: &PyArray,
+    other: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = other.py();
+    enter(py);
+    // Two arrays come first, as nothing has to be made of them.
+    if let Ok(other) = other.cast_exact::<PyArray>() {
+        let operands = [array.tensor().into(), other.get().tensor().into()];
+        return PyArray::of(py, apply(operation, &operands, None)).map(Some);
+    }
+    let Some(other) = Other::of(array, other)? else {
+        return Ok(None);
+    };
+    let operands = [array.tensor().into(), other.operand()];
+    PyArray::of(py, apply(operation, &operands, None)).map(Some)
 }
 
 /// `other op array`, where the other operand didn't know what to do.
@@ -39,9 +59,10 @@ pub(crate) fn reflected<'py>(
     other: &Bound<'py, PyAny>,
 ) -> Answer<'py> {
     let py = other.py();
+    enter(py);
     match Other::of(array, other)? {
         Some(other) => {
-            let operands = [other.operand(), Operand::from(array.tensor())];
+            let operands = [other.operand(), array.tensor().into()];
             PyArray::of(py, apply(operation, &operands, None))
         }
         None => Ok(py.NotImplemented().into_bound(py)),
@@ -54,6 +75,7 @@ pub(crate) fn in_place(
     array: &PyArray,
     other: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
+    enter(other.py());
     match Other::of(array, other)? {
         Some(other) => apply_in_place(operation, array.tensor(), &[other.operand()]).raise(),
         // Python lets in-place methods answer `NotImplemented`, but then tries others and loses
@@ -73,6 +95,7 @@ pub(crate) fn unary<'py>(
     operation: &'static Operation,
     array: &PyArray,
 ) -> Answer<'py> {
+    enter(py);
     PyArray::of(py, apply(operation, &[array.tensor().into()], None))
 }
 
@@ -90,7 +113,7 @@ pub(crate) fn refuse_modulo(modulo: &Bound<'_, PyAny>) -> PyResult<()> {
 /// The operand beside an array.
 enum Other<'a> {
     Array(&'a Tensor),
-    Number(millpond::Scalar),
+    Number(Scalar),
     /// A scalar of NumPy, as an array.
     Made(Tensor),
 }
