@@ -1,7 +1,6 @@
 //! Basic indexing: numbers, slices, ellipsis and new axes, which make views; and writing to them.
 
-use millpond_types::{Layout, Shape};
-use smallvec::SmallVec;
+use millpond_types::Layout;
 
 use crate::apply::copy_into;
 use crate::creation::check_value;
@@ -128,16 +127,25 @@ fn without_leading_ones(source: &Tensor, ndim: usize) -> Result<Tensor> {
     Ok(source.view(Layout::new(shape, strides, layout.offset())?))
 }
 
+/// Axes of a result that need no heap.
+const FEW: usize = 4;
+
 /// The layout of the elements that an expression names.
 #[inline]
 fn index_layout(layout: &Layout, indices: &[Index]) -> Result<Layout> {
     let (from_shape, from_strides) = (layout.shape(), layout.strides());
     let ndim = from_shape.len();
     let count = count_parts(ndim, indices)?;
-    // Of known length, so that the loop below writes to plain slices.
-    let mut shape = Shape::from_elem(1, count.result);
-    let mut strides: SmallVec<[isize; 4]> = SmallVec::from_elem(0, count.result);
-    let (to_shape, to_strides) = (&mut shape[..], &mut strides[..]);
+    // Plain arrays for the common case: moving them right after they were written would stall.
+    let mut few = ([1; FEW], [0; FEW]);
+    let mut many = (Vec::new(), Vec::new());
+    let (to_shape, to_strides) = if count.result <= FEW {
+        (&mut few.0[..count.result], &mut few.1[..count.result])
+    } else {
+        many.0.resize(count.result, 1);
+        many.1.resize(count.result, 0);
+        (&mut many.0[..], &mut many.1[..])
+    };
     let mut offset = layout.offset() as isize;
     let (mut from, mut to) = (0, 0);
     for index in indices {
@@ -175,7 +183,7 @@ fn index_layout(layout: &Layout, indices: &[Index]) -> Result<Layout> {
         (to_shape[to], to_strides[to]) = (from_shape[from], from_strides[from]);
         (from, to) = (from + 1, to + 1);
     }
-    Ok(Layout::new(&shape, &strides, offset as usize)?)
+    Ok(Layout::new(to_shape, to_strides, offset as usize)?)
 }
 
 /// What the parts of an expression add up to.
