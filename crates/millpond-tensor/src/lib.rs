@@ -29,7 +29,7 @@
 //! ```
 //!
 //! # Where to look
-//! [`apply`] for what happens to a call, a module for each chapter of the standard for the rest.
+//! [`mod@apply`] for what happens to a call, a module for each chapter of the standard for the rest.
 #![forbid(unsafe_code)]
 
 pub mod apply;

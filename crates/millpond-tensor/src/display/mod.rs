@@ -287,8 +287,6 @@ impl Page<'_> {
         let mut line_len = indent;
         let count = words.len();
         for (index, word) in words.into_iter().enumerate() {
-            let is_last = index + 1 == count;
-            let room = if is_last { width } else { room };
             let word_len = word.chars().count();
             if line_len + word_len > room && line_len > indent {
                 text.push_str(line.trim_end());
@@ -298,7 +296,7 @@ impl Page<'_> {
             }
             line.push_str(&word);
             line_len += word_len;
-            if !is_last {
+            if index + 1 < count {
                 line.push_str(self.separator);
                 line_len += self.separator.len();
             }
