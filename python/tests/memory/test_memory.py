@@ -7,6 +7,7 @@ import weakref
 import pytest
 
 import millpond
+import millpond.tensor as xp
 from millpond.memory import DeviceMemory, HostMemory, Memory, SharedMemory
 
 KINDS = [DeviceMemory, SharedMemory, HostMemory]
@@ -152,6 +153,21 @@ def test_patterns_have_a_length_that_devices_know(kind, pattern):
         kind(96).fill(pattern)
 
 
+@pytest.mark.parametrize("byte", [-1, 256])
+def test_a_byte_is_a_byte(kind, byte):
+    with pytest.raises(ValueError, match=f"a byte is 0 to 255, not {byte}"):
+        kind(4).fill(byte)
+
+
+def test_a_buffer_of_the_memory_itself_is_refused(host_kind):
+    owner = bytearray(8)
+    memory = host_kind.wrap(owner)
+    for copy in (lambda: memory.read_into(memoryview(memory)), lambda: memory[:4].write(memoryview(owner)[2:6])):
+        with pytest.raises(ValueError, match="the buffer lies within the memory"):
+            copy()
+    memory.copy_from(owner)
+
+
 def test_a_pattern_fits_the_memory(kind):
     with pytest.raises(ValueError, match="not a multiple"):
         kind(6).fill(b"abcd")
@@ -280,6 +296,7 @@ def test_wrapped_memory_is_read_only_if_the_object_is(host_kind):
     assert memory[1:].read_only
     assert memory.tobytes() == b"abcd"
     assert memoryview(memory).readonly
+    assert xp.asarray(b"abcd", copy=False).data.read_only
     for write in (memory.fill, lambda: memory.copy_from(b"x"), lambda: memory.write(b"x")):
         with pytest.raises(TypeError, match="the memory is read-only"):
             write()

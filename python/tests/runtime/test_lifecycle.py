@@ -178,6 +178,28 @@ def test_o9_control_c_interrupts_a_wait(wait):
     assert (output, process.returncode) == ("interrupted\n", 0), errors
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not sent there")
+def test_control_c_ends_an_exit_that_waits_for_a_task():
+    program = """
+    import time, millpond
+    def endless():
+        print("running", flush=True)
+        time.sleep(1000)
+    millpond.default_device().default_queue.task(endless)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "running\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert "KeyboardInterrupt" in errors
+
+
 def test_import_is_light(run):
     result = run(
         """

@@ -9,7 +9,7 @@ use millpond::types::{DType, Layout};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PySlice, PyType};
+use pyo3::types::{PyBytes, PyInt, PySlice, PyType};
 
 use crate::error::Raise;
 use crate::gil;
@@ -54,9 +54,10 @@ impl PyMemory {
             .map(|allocation| Self::whole(allocation, false))
     }
 
-    /// The object of memory, in the class of its kind.
-    pub(crate) fn of(py: Python<'_>, allocation: Allocation) -> PyResult<Bound<'_, PyAny>> {
-        kinds::into_object(Self::whole(allocation, false), py)
+    /// All of the memory that an array is in; read-only if the array is.
+    pub(crate) fn of<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+        let memory = Self::whole(tensor.memory().clone(), tensor.is_read_only());
+        kinds::into_object(memory, py)
     }
 
     /// The bytes as an array.
@@ -278,10 +279,13 @@ impl PyMemory {
         self.check_writable("fill")?;
         let bytes: Vec<u8> = match pattern {
             None => vec![0],
-            Some(pattern) => match pattern.extract::<u8>() {
-                Ok(byte) => vec![byte],
-                Err(_) => transfer::snapshot(pattern)?,
-            },
+            Some(pattern) if pattern.is_instance_of::<PyInt>() => {
+                let byte = pattern.extract::<u8>().map_err(|_| {
+                    PyValueError::new_err(format!("fill: a byte is 0 to 255, not {pattern}"))
+                })?;
+                vec![byte]
+            }
+            Some(pattern) => transfer::snapshot(pattern)?,
         };
         let pattern = Pattern::new(&bytes).ok_or_else(|| {
             PyValueError::new_err(format!(

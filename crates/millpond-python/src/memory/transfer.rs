@@ -1,6 +1,7 @@
 //! Copies between memory and the buffers of Python objects.
 
 use millpond::runtime::Allocation;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::gil;
@@ -34,6 +35,7 @@ pub(super) fn write(
 ) -> PyResult<()> {
     let buffer = View::in_one_piece(object, false)?;
     let bytes = buffer.bytes();
+    check_apart("write", memory, bytes)?;
     gil::submit(py, || memory.write(offset, bytes))
 }
 
@@ -49,5 +51,18 @@ pub(super) fn read(
 ) -> PyResult<()> {
     let mut buffer = View::in_one_piece(object, true)?;
     let bytes = buffer.bytes_mut();
+    check_apart("read_into", memory, bytes)?;
     gil::submit(py, || memory.read(offset, bytes))
+}
+
+/// Fails if a buffer has bytes in common with memory that it is to be copied from or to.
+fn check_apart(operation: &str, memory: &Allocation, bytes: &[u8]) -> PyResult<()> {
+    let begin = memory.address().get();
+    let buffer = bytes.as_ptr().addr();
+    if buffer < begin + memory.bytes() && begin < buffer + bytes.len() {
+        return Err(PyValueError::new_err(format!(
+            "{operation}: the buffer lies within the memory"
+        )));
+    }
+    Ok(())
 }

@@ -86,7 +86,7 @@ impl PyArray {
     /// Memory that holds the elements; views share it.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        PyMemory::of(py, self.0.memory().clone())
+        PyMemory::of(py, &self.0)
     }
 
     /// Sizes of the axes.
