@@ -50,6 +50,7 @@ pub mod range;
 pub mod statistics;
 pub mod tensor;
 pub mod transfer;
+pub mod utility;
 
 pub use apply::{apply, apply_in_place};
 pub use creation::Order;

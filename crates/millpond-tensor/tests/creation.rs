@@ -310,9 +310,7 @@ fn arrays_cross_threads() {
     crosses::<millpond_tensor::Error>();
     let place = place();
     let x = count(&[1000], &place);
-    let y = std::thread::spawn(move || x.add(&x).unwrap())
-        .join()
-        .unwrap();
+    let y = std::thread::scope(|scope| scope.spawn(move || x.add(&x).unwrap()).join().unwrap());
     assert_eq!(y.to_vec::<i64>().unwrap()[999], 1998);
 }
 
