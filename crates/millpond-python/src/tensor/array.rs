@@ -33,7 +33,7 @@ pub(crate) struct PyArray(Tensor);
 impl PyArray {
     /// The Python object of an array.
     #[inline]
-    pub(crate) fn new(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+    pub(crate) fn object(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
         Bound::new(py, Self(tensor)).map(Bound::into_any)
     }
 
@@ -45,7 +45,7 @@ impl PyArray {
     ) -> PyResult<Bound<'_, PyAny>> {
         // Matched here, so that the array is moved once: into the object.
         match result {
-            Ok(tensor) => Self::new(py, tensor),
+            Ok(tensor) => Self::object(py, tensor),
             Err(error) => Err(error.into_exception()),
         }
     }
@@ -255,12 +255,12 @@ impl PyArray {
     }
 
     fn __copy__<'py>(&self, py: Python<'py>) -> Answer<'py> {
-        Self::new(py, transfer::copied(&self.0)?)
+        Self::object(py, transfer::copied(&self.0)?)
     }
 
     #[pyo3(signature = (memo, /))]
     fn __deepcopy__<'py>(&self, memo: &Bound<'py, PyDict>) -> Answer<'py> {
-        Self::new(memo.py(), transfer::copied(&self.0)?)
+        Self::object(memo.py(), transfer::copied(&self.0)?)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -564,7 +564,7 @@ impl<'py> FromPyObject<'_, 'py> for ArrayLike<'py> {
 pub(crate) fn tuple_of(py: Python<'_>, tensors: Vec<Tensor>) -> PyResult<Bound<'_, PyTuple>> {
     let arrays: Vec<_> = tensors
         .into_iter()
-        .map(|tensor| PyArray::new(py, tensor))
+        .map(|tensor| PyArray::object(py, tensor))
         .collect::<PyResult<_>>()?;
     PyTuple::new(py, arrays)
 }

@@ -65,13 +65,13 @@ fn asarray<'py>(
     if let Ok(array) = obj.cast::<PyArray>() {
         let source = array.get().tensor();
         return match wanted.of_array(source)? {
-            Some(result) => PyArray::new(py, result),
+            Some(result) => PyArray::object(py, result),
             None => Ok(obj.clone()),
         };
     }
     if !is_new(obj)? {
         let source = imported(obj, wanted.place.queue()?.as_ref(), copy)?;
-        return PyArray::new(py, wanted.of_foreign(source)?);
+        return PyArray::object(py, wanted.of_foreign(source)?);
     }
     if copy == Some(false) {
         return Err(PyValueError::new_err(format!(
@@ -80,7 +80,7 @@ fn asarray<'py>(
         )));
     }
     let result = new(obj, wanted.dtype, &wanted.place.place()?)?;
-    PyArray::new(py, order::arranged(result, wanted.order)?)
+    PyArray::object(py, order::arranged(result, wanted.order)?)
 }
 
 /// Makes an array of an array of NumPy; its memory is shared, unless told otherwise.
@@ -137,10 +137,10 @@ fn from_dlpack<'py>(
     if let Ok(array) = x.cast::<PyArray>() {
         let source = array.get().tensor();
         let result = wanted.of_array(source)?;
-        return PyArray::new(py, result.unwrap_or_else(|| source.clone()));
+        return PyArray::object(py, result.unwrap_or_else(|| source.clone()));
     }
     let source = dlpack::import(py, x, None, copy)?;
-    PyArray::new(py, wanted.of_foreign(source)?)
+    PyArray::object(py, wanted.of_foreign(source)?)
 }
 
 /// What an array is to be; what isn't said stays as it is.
@@ -265,9 +265,10 @@ fn imported(
         Some(queue) => queue.clone(),
         None => host_queue()?,
     };
-    let arranged = match foreign::is_numpy(py, object, "ndarray")? {
-        true => arranged_by_numpy(object, copy)?,
-        false => None,
+    let arranged = if foreign::is_numpy(py, object, "ndarray")? {
+        arranged_by_numpy(object, copy)?
+    } else {
+        None
     };
     let object = arranged.as_ref().unwrap_or(object);
     if let Some(tensor) = buffer_protocol::import(object, &queue)? {

@@ -105,7 +105,7 @@ fn zeros<'py>(
     let place = Where::new(device, queue, usm_type).place()?;
     let dtype = Some(dtype_or_float(dtype, &place));
     let order = order::parse(order)?;
-    PyArray::new(py, filled(&shape, Scalar::Int(0), dtype, order, &place)?)
+    PyArray::object(py, filled(&shape, Scalar::Int(0), dtype, order, &place)?)
 }
 
 /// Makes an array of ones.
@@ -131,7 +131,7 @@ fn ones<'py>(
     let place = Where::new(device, queue, usm_type).place()?;
     let dtype = Some(dtype_or_float(dtype, &place));
     let order = order::parse(order)?;
-    PyArray::new(py, filled(&shape, Scalar::Int(1), dtype, order, &place)?)
+    PyArray::object(py, filled(&shape, Scalar::Int(1), dtype, order, &place)?)
 }
 
 /// Makes an array of one value.
@@ -167,13 +167,13 @@ fn full<'py>(
         let dtype = dtype.unwrap_or(value.dtype());
         let tensor = creation::empty_in_order(&shape.0, dtype, order, &place).raise()?;
         tensor.assign(value).raise()?;
-        return PyArray::new(py, tensor);
+        return PyArray::object(py, tensor);
     }
     let (value, own) = match scalar::of_numpy(fill_value)? {
         Some((value, dtype)) => (value, Some(dtype)),
         None => (fill_value.extract::<Number>()?.0, None),
     };
-    PyArray::new(
+    PyArray::object(
         py,
         filled(&shape, value, dtype.or(own), order, &place.place()?)?,
     )
@@ -196,8 +196,8 @@ fn full<'py>(
 ///     As for `empty`.
 #[pyfunction]
 #[pyo3(signature = (start, /, stop=None, step=Number(Scalar::Int(1)), *, dtype=None, device=None, usm_type=None, queue=None), text_signature = "(start, /, stop=None, step=1, *, dtype=None, device=None, usm_type=None, queue=None)")]
-fn arange<'py>(
-    py: Python<'py>,
+fn arange(
+    py: Python<'_>,
     start: Number,
     stop: Option<Number>,
     step: Number,
@@ -205,7 +205,7 @@ fn arange<'py>(
     device: Option<DeviceLike>,
     usm_type: Option<KindLike>,
     queue: Option<Py<PyQueue>>,
-) -> Answer<'py> {
+) -> Answer<'_> {
     enter(py);
     let place = Where::new(device, queue, usm_type).place()?;
     let (start, stop) = match stop {
@@ -232,8 +232,8 @@ fn arange<'py>(
 ///     As for `empty`.
 #[pyfunction]
 #[pyo3(signature = (start, stop, /, num, *, dtype=None, device=None, endpoint=true, usm_type=None, queue=None))]
-fn linspace<'py>(
-    py: Python<'py>,
+fn linspace(
+    py: Python<'_>,
     start: Number,
     stop: Number,
     num: isize,
@@ -242,7 +242,7 @@ fn linspace<'py>(
     endpoint: bool,
     usm_type: Option<KindLike>,
     queue: Option<Py<PyQueue>>,
-) -> Answer<'py> {
+) -> Answer<'_> {
     enter(py);
     let num = usize::try_from(num)
         .map_err(|_| PyValueError::new_err(format!("linspace: num is negative: {num}")))?;
@@ -283,7 +283,7 @@ fn eye<'py>(
     let place = Where::new(device, queue, usm_type).place()?;
     let dtype = dtype_or_float(dtype, &place);
     let tensor = creation::eye(n_rows, n_cols.unwrap_or(n_rows), k, dtype, &place).raise()?;
-    PyArray::new(py, order::arranged(tensor, order::parse(order)?)?)
+    PyArray::object(py, order::arranged(tensor, order::parse(order)?)?)
 }
 
 /// Makes an array of the shape of another without setting its elements.
@@ -395,7 +395,7 @@ fn full_like<'py>(
         let order = order::parse(order)?;
         let tensor = creation::empty_like(x.tensor(), dtype, order, Some(&place)).raise()?;
         tensor.assign(value.get().tensor()).raise()?;
-        return PyArray::new(py, tensor);
+        return PyArray::object(py, tensor);
     }
     let value = fill_value.extract::<Number>()?.0;
     filled_like(py, &x, value, dtype, order, &place)
@@ -469,7 +469,7 @@ fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: &str) -> PyResult<Bound
     enter(py);
     let arrays: Vec<ArrayLike<'py>> = arrays
         .iter_borrowed()
-        .map(|array| array.extract())
+        .map(pyo3::Borrowed::extract)
         .collect::<PyResult<_>>()?;
     let tensors: Vec<&Tensor> = arrays.iter().map(ArrayLike::tensor).collect();
     let indexing = match indexing {

@@ -50,16 +50,17 @@ fn astype<'py>(
     };
     let mut result = order::arranged(result.raise()?, order)?;
     if let Some(device) = device {
-        result = match device.names_queue() {
-            true => result.to_queue(device.queue()),
-            false => result.to_device(device.device()),
+        result = if device.names_queue() {
+            result.to_queue(device.queue())
+        } else {
+            result.to_device(device.device())
         }
         .raise()?;
     }
     if result.memory().same_as(source.memory()) {
         return Ok(x.object().clone().into_any());
     }
-    PyArray::new(py, result)
+    PyArray::object(py, result)
 }
 
 /// Says whether values of one dtype can be converted to another.

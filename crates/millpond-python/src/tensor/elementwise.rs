@@ -157,7 +157,7 @@ pub(crate) fn call<'py>(
     let result = apply(operation, operands, target).raise()?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
-        None => PyArray::new(py, order::arranged(result, order)?),
+        None => PyArray::object(py, order::arranged(result, order)?),
     }
 }
 

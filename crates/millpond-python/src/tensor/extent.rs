@@ -41,7 +41,7 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
         if let Ok(tuple) = obj.cast::<PyTuple>() {
             return tuple
                 .iter_borrowed()
-                .map(|item| item.extract())
+                .map(pyo3::Borrowed::extract)
                 .collect::<PyResult<_>>()
                 .map(Self);
         }

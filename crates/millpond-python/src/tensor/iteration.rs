@@ -65,7 +65,7 @@ impl ArrayIterator {
             return Ok(None);
         }
         let view = self.tensor.get(&[Index::At(index as isize)]).raise()?;
-        PyArray::new(py, view).map(Some)
+        PyArray::object(py, view).map(Some)
     }
 
     fn __length_hint__(&self) -> usize {

@@ -186,7 +186,7 @@ fn broadcast_arrays<'py>(arrays: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Py
 fn broadcast_shapes<'py>(shapes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
     let owned: Vec<ShapeLike> = shapes
         .iter_borrowed()
-        .map(|shape| shape.extract())
+        .map(pyo3::Borrowed::extract)
         .collect::<PyResult<_>>()?;
     let borrowed: Vec<&[usize]> = owned.iter().map(|shape| &shape.0[..]).collect();
     let joined = shape::broadcast(&borrowed)

@@ -3,6 +3,17 @@
 //! A module for each chapter of the standard holds the functions, `array.rs` the class. Arguments
 //! are converted by `dtype.rs`, `extent.rs`, `operand.rs`, `order.rs`, `place.rs` and `scalar.rs`,
 //! so that every function understands the same things in the same way.
+#![allow(
+    clippy::doc_markdown,
+    reason = "what Python shows is written as its documentation is"
+)]
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unused_self,
+    reason = "what Python calls has the arguments that Python hands over"
+)]
 
 pub(crate) mod array;
 mod asarray;

@@ -68,7 +68,7 @@ fn _rebuild<'py>(
     };
     let tensor = creation::from_bytes(bytes, dtype.0, &shape.0, &place).raise()?;
     let tensor = crate::tensor::order::arranged(tensor, crate::tensor::order::parse(order)?)?;
-    PyArray::new(
+    PyArray::object(
         py,
         if read_only {
             tensor.read_only()

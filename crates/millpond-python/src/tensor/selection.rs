@@ -48,7 +48,7 @@ fn clip<'py>(
     let result = array.tensor().clip(low, high, target).raise()?;
     match out {
         Some(out) => Ok(out.object().clone().into_any()),
-        None => PyArray::new(py, result),
+        None => PyArray::object(py, result),
     }
 }
 

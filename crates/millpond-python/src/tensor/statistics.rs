@@ -35,7 +35,7 @@ impl<'py> How<'py> {
         let result = reduce(what, x.tensor(), &how).raise()?;
         match &self.out {
             Some(out) => Ok(out.object().clone().into_any()),
-            None => PyArray::new(py, result),
+            None => PyArray::object(py, result),
         }
     }
 }

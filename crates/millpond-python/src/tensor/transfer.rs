@@ -41,7 +41,7 @@ pub(crate) fn to_device<'py>(
     if result.memory().same_as(source.memory()) {
         return Ok(array.clone().into_any());
     }
-    PyArray::new(py, result)
+    PyArray::object(py, result)
 }
 
 /// A copy with its axes as they are.
@@ -72,7 +72,7 @@ fn copy<'py>(py: Python<'py>, x: ArrayLike<'py>, order: &str) -> Answer<'py> {
 ///     The array.
 #[pyfunction]
 #[pyo3(signature = (x, /))]
-fn to_numpy<'py>(x: ArrayLike<'py>) -> Answer<'py> {
+fn to_numpy(x: ArrayLike<'_>) -> Answer<'_> {
     interop::numpy::array(x.object(), None, Some(true))
 }
 
@@ -84,7 +84,7 @@ fn to_numpy<'py>(x: ArrayLike<'py>) -> Answer<'py> {
 ///     The array.
 #[pyfunction]
 #[pyo3(signature = (x, /))]
-fn asnumpy<'py>(x: ArrayLike<'py>) -> Answer<'py> {
+fn asnumpy(x: ArrayLike<'_>) -> Answer<'_> {
     to_numpy(x)
 }
 
