@@ -13,7 +13,7 @@ use millpond_types::MemoryKind;
 use crate::memory::foreign::Release;
 use crate::memory::tracking::Tracking;
 use crate::pool::{Class, PoolCore};
-use crate::queue::QueueCore;
+use crate::queue::{Queue, QueueCore};
 
 /// Where the bytes of a block come from and go back to.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Block {
     pub(crate) bytes: usize,
     pub(crate) kind: MemoryKind,
     /// The queue whose line guards the tracking; none while the block lies in a cache.
-    pub(crate) home: Option<Arc<QueueCore>>,
+    pub(crate) home: Option<Queue>,
     pub(crate) tracking: Tracking,
     pub(crate) source: Source,
     /// Host code may touch the bytes at any time: commands on them finish before the call returns.
@@ -45,6 +45,12 @@ impl Block {
     /// The queue a live block is at home on.
     #[inline]
     pub(crate) fn home(&self) -> &Arc<QueueCore> {
+        self.home_queue().core()
+    }
+
+    /// The same as users hold it.
+    #[inline]
+    pub(crate) fn home_queue(&self) -> &Queue {
         self.home.as_ref().expect("a block with handles has a home")
     }
 
@@ -86,10 +92,12 @@ pub(crate) fn retire(mut block: Arc<Block>) {
         return;
     };
     match &mut unique.source {
-        Source::Pool { .. } => home.recycle(block),
+        Source::Pool { .. } => home.core().recycle(block),
         Source::Foreign(release) => {
             if let Some(release) = release.take() {
-                let unfinished = home.with_line(|_| unique.tracking.unfinished(home.native()));
+                let unfinished = home
+                    .core()
+                    .with_line(|_| unique.tracking.unfinished(home.core().native()));
                 release.after(&unfinished);
             }
         }

@@ -87,7 +87,13 @@ impl Allocation {
 
     /// The queue it was allocated on, on which commands run unless told otherwise.
     pub fn queue(&self) -> Queue {
-        Queue::of(Arc::clone(self.0.home()))
+        self.home().clone()
+    }
+
+    /// The same, borrowed.
+    #[inline]
+    pub fn home(&self) -> &Queue {
+        self.0.home_queue()
     }
 
     /// Whether it is at home on this queue.

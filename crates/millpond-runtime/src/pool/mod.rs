@@ -30,7 +30,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source, tracking::Tracking};
-use crate::queue::{Native, QueueCore};
+use crate::queue::{Native, Queue, QueueCore};
 use crate::sync::lock;
 
 pub(crate) use cache::Cache;
@@ -214,7 +214,7 @@ impl PoolCore {
         let owned = Arc::get_mut(&mut block).expect("a cached block has no other handle");
         cache.count_in(owned.capacity, bytes);
         owned.bytes = bytes;
-        owned.home = Some(Arc::clone(queue));
+        owned.home = Some(Queue::of(Arc::clone(queue)));
         Ok(Some(Allocation::new(block)))
     }
 
@@ -250,7 +250,7 @@ impl PoolCore {
             capacity,
             bytes,
             kind: self.kind,
-            home: Some(Arc::clone(queue)),
+            home: Some(Queue::of(Arc::clone(queue))),
             tracking,
             source: Source::Pool {
                 pool: Arc::clone(self),

@@ -4,6 +4,7 @@
 //! asked of a queue, `native.rs` is the backend's part of it.
 
 mod call;
+mod inline;
 mod line;
 mod native;
 mod submit;
@@ -236,7 +237,7 @@ impl QueueCore {
             capacity: bytes,
             bytes,
             kind,
-            home: Some(Arc::clone(self)),
+            home: Some(Queue::of(Arc::clone(self))),
             tracking: crate::memory::tracking::Tracking::default(),
             source: Source::Foreign(Some(release)),
             host_shared: std::sync::atomic::AtomicBool::new(true),

@@ -2,12 +2,9 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use millpond_hal::{
-    Access, Address, Command, DeviceError, Failure, FailureKind, Gate, HostKernel, Submission,
-};
+use millpond_hal::{Access, Address, Command, DeviceError, Gate, HostKernel, Submission};
 use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
@@ -61,6 +58,20 @@ impl QueueCore {
         cost: u32,
     ) -> Result<()> {
         lifecycle::check("launching")?;
+        if cost <= INLINE_NANOSECONDS
+            && self.inline
+            && let Some(answer) = self.run_here(&kernel, operands)
+        {
+            return answer;
+        }
+        self.launch_in_order(kernel, operands)
+    }
+
+    fn launch_in_order<K: HostKernel + 'static>(
+        self: &Arc<Self>,
+        kernel: K,
+        operands: &[&Allocation],
+    ) -> Result<()> {
         if operands.len() != kernel.operands() {
             return Err(Error::OperandCount {
                 operation: describe(&kernel),
@@ -87,27 +98,9 @@ impl QueueCore {
             bases.push(allocation.address());
         }
         self.check_devices(&uses, || describe(&kernel))?;
-        if cost <= INLINE_NANOSECONDS && self.inline {
-            let lines = Lines::lock(self, &uses);
-            lines.own.check_open(self)?;
-            if self.is_quiet(&lines.own, &uses) {
-                return run_inline(&kernel, &bases);
-            }
-        }
         let kernel: Arc<dyn HostKernel> = Arc::new(kernel);
         self.submit(&uses, Command::Launch { kernel, bases })
             .map(drop)
-    }
-
-    /// Whether nothing stands before a command with these operands.
-    #[inline]
-    pub(crate) fn is_quiet(&self, line: &Line, uses: &[Use<'_>]) -> bool {
-        line.submitted == self.native().progress().completed()
-            && line.waits.is_empty()
-            && uses.iter().all(|use_| {
-                let block = use_.allocation.block();
-                block.tracking.is_quiet(block.home().native())
-            })
     }
 
     fn check_devices(&self, uses: &[Use<'_>], name: impl Fn() -> String) -> Result<()> {
@@ -282,40 +275,8 @@ fn open_when_reached(bridges: SmallVec<[Bridge; 1]>) {
     }
 }
 
-/// Runs a kernel on the calling thread, under the lines that guard its operands.
-#[inline]
-fn run_inline<K: HostKernel>(kernel: &K, bases: &[Address]) -> Result<()> {
-    let body = AssertUnwindSafe(|| {
-        // SAFETY: `launch` checked that there is a base for each operand and that the footprints
-        // lie within live allocations; the caller holds the lines of all operands' homes and found
-        // them quiet, so nobody else touches them until this returns; the range is the whole
-        // extent, run once.
-        unsafe { kernel.run(bases, 0..kernel.extent()) }?;
-        // SAFETY: as above, and every piece was run.
-        unsafe { kernel.finish(bases) }
-    });
-    match catch_unwind(body) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(fail(kernel, FailureKind::Command, &error.to_string())),
-        Err(payload) => Err(fail(kernel, FailureKind::Panic, &panic_message(&*payload))),
-    }
-}
-
-#[cold]
-fn fail(kernel: &dyn HostKernel, kind: FailureKind, reason: &str) -> Error {
-    let failure = Failure::with_origin(kind, describe(kernel), reason, current_origin());
-    failure.surface();
-    Error::Failed(failure)
-}
-
-/// The text of a panic's payload.
-pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    format!("panicked: {}", text.unwrap_or("no message"))
-}
-
-fn describe(kernel: &dyn HostKernel) -> String {
+/// A kernel's own description, as text.
+pub(crate) fn describe(kernel: &dyn HostKernel) -> String {
     struct Described<'a>(&'a dyn HostKernel);
     impl fmt::Display for Described<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,89 @@
+//! Small commands, run on the calling thread.
+//!
+//! A kernel whose operands are all at home on its queue, and whose queue has nothing unfinished,
+//! can run while the queue's line is locked: nobody else can submit to the queue or to these
+//! operands meanwhile, so it takes effect at once and needs no sequence number. Anything less
+//! simple takes the general way, which gives the same result.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use millpond_hal::{Address, Failure, FailureKind, HostKernel};
+
+use crate::error::{Error, Result};
+use crate::memory::Allocation;
+use crate::queue::QueueCore;
+use crate::queue::submit::describe;
+use crate::trace::current_origin;
+
+/// The most operands of a kernel that is run here.
+const MOST: usize = 4;
+
+impl QueueCore {
+    /// Runs the kernel, if it is simple and nothing stands before it; `None` leaves it to others.
+    #[inline]
+    pub(crate) fn run_here<K: HostKernel>(
+        self: &Arc<Self>,
+        kernel: &K,
+        operands: &[&Allocation],
+    ) -> Option<Result<()>> {
+        if operands.len() != kernel.operands() || operands.len() > MOST {
+            return None;
+        }
+        let mut bases = [Address::new(0); MOST];
+        for (index, operand) in operands.iter().enumerate() {
+            let block = operand.block();
+            let fits = kernel.footprint(index).bytes.end <= block.bytes;
+            if !fits || !Arc::ptr_eq(block.home(), self) {
+                return None;
+            }
+            bases[index] = block.base;
+        }
+        let line = self.lock();
+        let progress = self.native().progress();
+        let idle = line.submitted == progress.completed() && line.waits.is_empty();
+        let healthy = progress.failed() == 0;
+        let quiet = |operand: &&Allocation| {
+            let tracking = &operand.block().tracking;
+            // On an idle queue all uses by the home queue have finished.
+            (healthy && !tracking.has_others()) || tracking.is_quiet(self.native())
+        };
+        if line.closed || !idle || !operands.iter().all(quiet) {
+            return None;
+        }
+        Some(run(kernel, &bases[..operands.len()]))
+    }
+}
+
+/// Runs a kernel on the calling thread, under the line that guards its operands.
+#[inline]
+fn run<K: HostKernel>(kernel: &K, bases: &[Address]) -> Result<()> {
+    let body = AssertUnwindSafe(|| {
+        // SAFETY: the caller checked that there is a base for each operand and that the footprints
+        // lie within live allocations; it holds the line of all operands' home and found them
+        // quiet, so nobody else touches them until this returns; the range is the whole extent,
+        // run once.
+        unsafe { kernel.run(bases, 0..kernel.extent()) }?;
+        // SAFETY: as above, and every piece was run.
+        unsafe { kernel.finish(bases) }
+    });
+    match catch_unwind(body) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(fail(kernel, FailureKind::Command, &error.to_string())),
+        Err(payload) => Err(fail(kernel, FailureKind::Panic, &panic_message(&*payload))),
+    }
+}
+
+#[cold]
+fn fail(kernel: &dyn HostKernel, kind: FailureKind, reason: &str) -> Error {
+    let failure = Failure::with_origin(kind, describe(kernel), reason, current_origin());
+    failure.surface();
+    Error::Failed(failure)
+}
+
+/// The text of a panic's payload.
+pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", text.unwrap_or("no message"))
+}
