@@ -60,7 +60,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         black_box(matrix.get(&two_axes)?);
         Ok(())
     })?;
-    time("add of 100", || {
+    time("add of two arrays of 100", || {
         black_box(x.add(&y)?);
         Ok(())
     })?;
