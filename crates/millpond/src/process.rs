@@ -10,6 +10,11 @@ use millpond_types::config::Config;
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
 /// Every device found, by the settings of the environment; looked for at the first call.
+///
+/// ```
+/// // Drivers that are there but don't work are kept with their reasons.
+/// assert!(millpond::registry().problems().is_empty());
+/// ```
 pub fn registry() -> &'static Registry {
     REGISTRY.get_or_init(|| {
         let config = Config::get();
@@ -26,11 +31,25 @@ pub fn registry() -> &'static Registry {
 }
 
 /// The devices of the process; there is always a CPU.
+///
+/// ```
+/// for device in millpond::devices() {
+///     println!("{device}: {} cores", device.info().cores);
+/// }
+/// # assert!(!millpond::devices().is_empty());
+/// ```
 pub fn devices() -> &'static [Device] {
     registry().devices()
 }
 
-/// The device of this name, for instance `cpu`.
+/// The device of this name, for instance `cpu`; `cpu` and `cpu:0` are the same.
+///
+/// ```
+/// # fn main() -> millpond::Result<()> {
+/// assert_eq!(millpond::device("cpu")?, millpond::default_device()?);
+/// assert!(millpond::device("abacus").is_err());
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 /// [`millpond_runtime::Error::UnknownDevice`] with the names there are.
@@ -38,7 +57,14 @@ pub fn device(name: &str) -> Result<Device> {
     registry().device(name)
 }
 
-/// The device that work goes to unless told otherwise.
+/// The device that work goes to unless told otherwise: the first.
+///
+/// ```
+/// # fn main() -> millpond::Result<()> {
+/// let queue = millpond::default_device()?.default_queue()?;
+/// assert_eq!(queue.device(), &millpond::devices()[0]);
+/// # Ok(()) }
+/// ```
 ///
 /// # Errors
 /// If no device was found.
@@ -48,6 +74,15 @@ pub fn default_device() -> Result<Device> {
 
 /// Finishes all work and stops all threads; call it before the process ends. Every later call
 /// answers [`millpond_runtime::Error::ShutDown`].
+///
+/// ```
+/// # fn main() -> millpond::Result<()> {
+/// let queue = millpond::default_device()?.default_queue()?;
+/// queue.task("last words", &[], || Ok(()))?;
+/// millpond::shutdown();
+/// assert!(matches!(queue.wait(), Err(millpond::Error::ShutDown { .. })));
+/// # Ok(()) }
+/// ```
 pub fn shutdown() {
     if let Some(registry) = REGISTRY.get() {
         millpond_runtime::shutdown(registry.devices());

@@ -1,0 +1,38 @@
+//! Every example runs, one after the other: they share the devices of the process, whose pools
+//! some of them look at.
+
+macro_rules! examples {
+    ($($name:ident $path:literal;)*) => {
+        $( #[path = $path] mod $name; )*
+
+        const EXAMPLES: &[(&str, fn() -> Result<(), Box<dyn std::error::Error>>)] =
+            &[$( ($path, $name::main) ),*];
+    };
+}
+
+examples! {
+    devices "../examples/01_devices.rs";
+    buffers "../examples/02_buffers.rs";
+    order "../examples/03_order.rs";
+    events "../examples/04_events.rs";
+    failures "../examples/05_failures.rs";
+    pools "../examples/06_pools.rs";
+    tensors "../examples/07_tensors.rs";
+    foreign_memory "../examples/08_foreign_memory.rs";
+}
+
+#[test]
+fn all_examples_run() {
+    for (path, example) in EXAMPLES {
+        if let Err(error) = example() {
+            panic!("{path}: {error}");
+        }
+    }
+}
+
+#[test]
+fn all_examples_are_listed() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = std::fs::read_dir(folder).unwrap().count();
+    assert_eq!(files, EXAMPLES.len());
+}
