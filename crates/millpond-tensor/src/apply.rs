@@ -87,7 +87,7 @@ fn quickly(
         return Ok(None);
     }
     let size = first.size();
-    let queue = first.queue();
+    let queue = first.memory().home();
     let mut kind = first.kind();
     // The first place is the result's.
     let mut memories = [first.memory(); MAX_OPERANDS];
@@ -99,7 +99,7 @@ fn quickly(
                 if !fits || count == MAX_OPERANDS {
                     return Ok(None);
                 }
-                check_device(operation.name(), &queue, tensor)?;
+                check_device(operation.name(), queue, tensor)?;
                 kind = kind.min(tensor.kind());
                 memories[count] = tensor.memory();
                 count += 1;
@@ -129,7 +129,7 @@ fn quickly(
             if !fits || !(output == dtype || inputs.all(|input| !input.same_as(out.memory()))) {
                 return Ok(None);
             }
-            check_device(operation.name(), &queue, out)?;
+            check_device(operation.name(), queue, out)?;
             out.clone()
         }
     };

@@ -159,10 +159,13 @@ pub(crate) fn fill(tensor: &Tensor, value: Scalar) -> Result<()> {
     if bytes >= LARGE && tensor.bytes() == bytes {
         let element = value.to_bytes(tensor.dtype());
         if let Some(pattern) = Pattern::new(&element[..tensor.item_size()]) {
-            return Ok(tensor.queue().fill(tensor.memory(), 0..bytes, pattern)?);
+            return Ok(tensor
+                .memory()
+                .home()
+                .fill(tensor.memory(), 0..bytes, pattern)?);
         }
     }
-    copy_into(tensor, value.into(), &tensor.queue())
+    copy_into(tensor, value.into(), tensor.memory().home())
 }
 
 fn dtype_or_default(dtype: Option<DType>, value: Scalar, place: &Place) -> DType {

@@ -82,14 +82,14 @@ impl Tensor {
     pub fn assign<'a>(&self, value: impl Into<Operand<'a>>) -> Result<()> {
         const OPERATION: &str = "assignment";
         self.check_writable(OPERATION)?;
-        let queue = self.queue();
+        let queue = self.memory().home();
         match value.into() {
             Operand::Scalar(value) => {
                 check_value(OPERATION, value, self.dtype())?;
-                copy_into(self, value.into(), &queue)
+                copy_into(self, value.into(), queue)
             }
             Operand::Tensor(source) => {
-                check_device(OPERATION, &queue, source)?;
+                check_device(OPERATION, queue, source)?;
                 check_not_complex(OPERATION, source.dtype(), self.dtype())?;
                 let source = &without_leading_ones(source, self.ndim())?;
                 if let Err(error) = source.layout().broadcast_to(self.shape()) {
@@ -103,9 +103,9 @@ impl Tensor {
                 }
                 if source.may_overlap(self) {
                     let temporary = source.astype(source.dtype(), true)?;
-                    return copy_into(self, (&temporary).into(), &queue);
+                    return copy_into(self, (&temporary).into(), queue);
                 }
-                copy_into(self, source.into(), &queue)
+                copy_into(self, source.into(), queue)
             }
         }
     }

@@ -84,12 +84,12 @@ impl Place {
 /// Fails unless an array is on the queue's device.
 #[inline]
 pub(crate) fn check_device(operation: &'static str, queue: &Queue, tensor: &Tensor) -> Result<()> {
-    if tensor.memory().is_on(queue) || tensor.device() == *queue.device() {
+    if tensor.memory().is_on(queue) || tensor.memory().home().device() == queue.device() {
         return Ok(());
     }
     Err(Error::Devices {
         operation,
         first: queue.device().name().to_owned(),
-        second: tensor.device().name().to_owned(),
+        second: tensor.memory().home().device().name().to_owned(),
     })
 }
