@@ -3,8 +3,8 @@
 //! is better said in Python lies in `python/src/millpond`.
 //!
 //! # Model
-//! [`runtime`] has devices, queues, events, gates and tasks; [`memory`] has memory objects and
-//! pools; [`tensor`] has arrays; [`interop`] exchanges memory with others.
+//! `runtime` has devices, queues, events, gates and tasks; `memory` has memory objects and
+//! pools; `tensor` has arrays; `interop` exchanges memory with others.
 //!
 //! # Guarantees
 //! * Every wait, and every call that may wait, runs with the interpreter lock released (rule O9),
