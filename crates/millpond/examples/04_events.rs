@@ -48,6 +48,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(done.status(), Status::Complete);
 
     let times = done.times()?;
-    println!("the work took {:?}", times.finished - times.started);
+    let took = times.finished.saturating_sub(times.started);
+    println!("the work took {took:?}");
     Ok(())
 }

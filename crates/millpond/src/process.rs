@@ -3,6 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use millpond_cpu::{CpuConfig, CpuDriver};
+use millpond_hal::Driver;
+use millpond_hal::layers::{Layered, Validate};
 use millpond_kernel::simd;
 use millpond_runtime::{Device, Registry, Result};
 use millpond_types::config::Config;
@@ -17,17 +19,30 @@ static REGISTRY: OnceLock<Registry> = OnceLock::new();
 /// ```
 pub fn registry() -> &'static Registry {
     REGISTRY.get_or_init(|| {
-        let config = Config::get();
-        let named = config.simd.as_deref().and_then(|name| name.parse().ok());
-        let level = named.map_or_else(simd::current, simd::force);
-        let cpu = CpuDriver::new(CpuConfig {
-            devices: config.cpu_devices.clone(),
-            threads: config.threads,
-            huge_pages: config.huge_pages,
-            simd: level.name(),
-        });
-        Registry::new(&[Arc::new(cpu)])
+        let mut drivers = drivers(Config::get());
+        if Config::get().validate {
+            drivers = drivers.into_iter().map(validated).collect();
+        }
+        Registry::new(&drivers)
     })
+}
+
+/// Every backend there is.
+fn drivers(config: &Config) -> Vec<Arc<dyn Driver>> {
+    let named = config.simd.as_deref().and_then(|name| name.parse().ok());
+    let level = named.map_or_else(simd::current, simd::force);
+    let cpu = CpuDriver::new(CpuConfig {
+        devices: config.cpu_devices.clone(),
+        threads: config.threads,
+        huge_pages: config.huge_pages,
+        simd: level.name(),
+    });
+    vec![Arc::new(cpu)]
+}
+
+/// The driver, with every call checked.
+fn validated(driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
+    Arc::new(Layered::new(driver, Validate::default()))
 }
 
 /// The devices of the process; there is always a CPU.

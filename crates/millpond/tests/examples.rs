@@ -36,3 +36,16 @@ fn all_examples_are_listed() {
     let files = std::fs::read_dir(folder).unwrap().count();
     assert_eq!(files, EXAMPLES.len());
 }
+
+#[test]
+fn all_examples_keep_the_rules_of_drivers() {
+    let program = std::env::current_exe().unwrap();
+    let output = std::process::Command::new(program)
+        .args(["--exact", "all_examples_run"])
+        .env("MILLPOND_VALIDATE", "1")
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}");
+    assert!(printed.contains("1 passed"), "{printed}");
+}

@@ -37,11 +37,8 @@ fn one_queue_serves_several_threads() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                queue
-                    .task("nothing", &[], || Ok(()))
-                    .unwrap()
-                    .wait()
-                    .unwrap()
+                let event = queue.task("nothing", &[], || Ok(())).unwrap();
+                event.wait().unwrap();
             });
         }
     });

@@ -1,0 +1,31 @@
+//! Pages with Rust code are documentation tests: `src/pages.rs` has them all.
+
+use std::path::{Path, PathBuf};
+
+fn pages_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            pages_below(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn all_pages_with_rust_code_are_tested() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = vec![root.join("README.md")];
+    pages_below(&root.join("docs"), &mut pages);
+    let listed = include_str!("../src/pages.rs");
+    let mut tested = 0;
+    for page in pages {
+        if std::fs::read_to_string(&page).unwrap().contains("```rust") {
+            let name = page.strip_prefix(&root).unwrap().display().to_string();
+            assert!(listed.contains(&name), "{name} is not in src/pages.rs");
+            tested += 1;
+        }
+    }
+    assert!(tested > 1, "there are pages with Rust code");
+}
