@@ -103,10 +103,12 @@ pub use millpond_runtime as runtime;
 pub use millpond_tensor as tensor;
 pub use millpond_types as types;
 
+#[doc(inline)]
 pub use millpond_runtime::{
     Access, Address, Allocation, Buffer, Device, Error, Event, Failure, FailureKind, Gate, Host,
     HostMut, MemoryKind, Partition, Pattern, Pool, Queue, QueueOptions, Release, Result,
     Statistics, Status, Use, View, ViewMut,
 };
+#[doc(inline)]
 pub use millpond_types::{DType, Scalar};
 pub use process::{default_device, device, devices, registry, shutdown};

@@ -1,23 +1,25 @@
 //! Pages with Rust code are documentation tests: `src/pages.rs` has them all.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-fn pages_below(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+fn pages_below(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
         if path.is_dir() {
-            pages_below(&path, found);
+            pages_below(&path, found)?;
         } else if path.extension().is_some_and(|extension| extension == "md") {
             found.push(path);
         }
     }
+    Ok(())
 }
 
 #[test]
 fn all_pages_with_rust_code_are_tested() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut pages = vec![root.join("README.md")];
-    pages_below(&root.join("docs"), &mut pages);
+    pages_below(&root.join("docs"), &mut pages).unwrap();
     let listed = include_str!("../src/pages.rs");
     let mut tested = 0;
     for page in pages {
