@@ -17,6 +17,7 @@ mod coverage;
 mod demo;
 mod failure;
 mod generate;
+mod memcheck;
 mod options;
 mod project;
 mod python_env;
@@ -73,6 +74,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--minimum PERCENT]",
         about: "measure which lines the tests run, Rust and Python; fail below 90 %",
         run: coverage::command,
+    },
+    Command {
+        name: "memcheck",
+        usage: "[--valgrind] [--asan]",
+        about: "run the runtime's tests under Valgrind and AddressSanitizer, which must be installed",
+        run: memcheck::command,
     },
     Command {
         name: "gen",
