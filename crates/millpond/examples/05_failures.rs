@@ -48,7 +48,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     };
     queue.task("evaluate", &[reads], || Ok(()))?.wait()?;
 
-    // A panic is a failure like any other: the device's threads go on.
+    // A panic is a failure like any other: its message is printed, and the device's threads go on.
     let writes = Use {
         allocation: &other,
         access: Access::Write,
