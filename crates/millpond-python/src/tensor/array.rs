@@ -26,7 +26,13 @@ use crate::tensor::{conversion, indexing, iteration, pickle, printing, transfer}
 /// Arrays are made by the functions of ``millpond.tensor``, not by this class. Operations on them
 /// return at once and run in order; what reads elements on the host waits for exactly those.
 /// Views share the memory.
-#[pyclass(frozen, weakref, name = "Array", module = "millpond.tensor")]
+#[pyclass(
+    frozen,
+    weakref,
+    freelist = 64,
+    name = "Array",
+    module = "millpond.tensor"
+)]
 #[derive(Debug)]
 pub(crate) struct PyArray(Tensor);
 

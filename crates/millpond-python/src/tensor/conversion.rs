@@ -27,18 +27,28 @@ pub(crate) fn truth(py: Python<'_>, tensor: &Tensor) -> PyResult<bool> {
 /// `int(tensor)`.
 pub(crate) fn int<'py>(py: Python<'py>, tensor: &Tensor) -> Answer<'py> {
     let value = number(py, tensor, "int")?;
+    // Most need no conversion by Python, which knows what can't be converted.
+    if value.cast_exact::<PyInt>().is_ok() {
+        return Ok(value);
+    }
     py.get_type::<PyInt>().call1((value,))
 }
 
 /// `float(tensor)`.
 pub(crate) fn float<'py>(py: Python<'py>, tensor: &Tensor) -> Answer<'py> {
     let value = number(py, tensor, "float")?;
+    if value.cast_exact::<PyFloat>().is_ok() {
+        return Ok(value);
+    }
     py.get_type::<PyFloat>().call1((value,))
 }
 
 /// `complex(tensor)`.
 pub(crate) fn complex<'py>(py: Python<'py>, tensor: &Tensor) -> Answer<'py> {
     let value = number(py, tensor, "complex")?;
+    if value.cast_exact::<PyComplex>().is_ok() {
+        return Ok(value);
+    }
     py.get_type::<PyComplex>().call1((value,))
 }
 

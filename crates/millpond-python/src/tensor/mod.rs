@@ -20,6 +20,7 @@ mod asarray;
 mod conversion;
 mod creation;
 mod data_types;
+mod difference;
 pub(crate) mod dtype;
 mod elementwise;
 pub(crate) mod extent;
@@ -84,6 +85,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     asarray::register(&tensor)?;
     creation::register(&tensor)?;
     data_types::register(&tensor)?;
+    difference::register(&tensor)?;
     elementwise::register(&tensor)?;
     selection::register(&tensor)?;
     manipulation::register(&tensor)?;

@@ -1,0 +1,42 @@
+"""Differences, closeness and dot products, against NumPy's of the same name."""
+
+import numpy as np
+import pytest
+
+import millpond.tensor as xp
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32"])
+def test_neighbours_are_subtracted(dtype, n, axis):
+    values = (np.arange(12).reshape(3, 4) ** 2 % 7).astype(dtype)
+    result = xp.diff(xp.asarray(values, copy=True), axis=axis, n=n)
+    np.testing.assert_array_equal(xp.asnumpy(result), np.diff(values, n=n, axis=axis))
+
+
+def test_something_may_stand_in_front_and_behind():
+    x, y = xp.asarray([1, 4, 9]), xp.asarray([0])
+    assert xp.diff(x, prepend=y, append=y).tolist() == [1, 3, 5, -9]
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_closeness_is_numpys(equal_nan):
+    first = np.asarray([1.0, 1.0, np.inf, np.nan, 0.0, -np.inf])
+    second = np.asarray([1.0 + 1e-9, 1.1, np.inf, np.nan, 1e-9, np.inf])
+    ours = xp.isclose(xp.asarray(first), xp.asarray(second), equal_nan=equal_nan)
+    np.testing.assert_array_equal(xp.asnumpy(ours), np.isclose(first, second, equal_nan=equal_nan))
+    assert bool(xp.allclose(xp.asarray(first[:1]), xp.asarray(second[:1]))) is True
+    assert bool(xp.allclose(xp.asarray(first), xp.asarray(second))) is False
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float64", "complex128"])
+def test_dot_products_conjugate_the_first(dtype):
+    random = np.random.default_rng(0)
+    first, second = (random.integers(-3, 4, (2, 3)).astype(dtype) for _ in range(2))
+    if dtype == "complex128":
+        first += 1j * second
+    result = xp.vecdot(xp.asarray(first), xp.asarray(second[:1]))
+    np.testing.assert_array_equal(xp.asnumpy(result), np.vecdot(first, second[:1]))
+    with pytest.raises(ValueError, match="vecdot: axis -1 has size 3"):
+        xp.vecdot(xp.asarray(first), xp.asarray(second[:, :2]))
