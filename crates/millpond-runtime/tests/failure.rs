@@ -116,6 +116,21 @@ fn o7_overwriting_heals() {
 }
 
 #[test]
+fn o7_overwriting_a_part_heals_nothing() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let (x, one) = (numbers(&queue, &[0; 4]), numbers(&queue, &[1; 4]));
+        queue.launch(Broken, &[&x], BIG).unwrap();
+        queue.launch(Sum(2), &[&one, &one, &x], BIG).unwrap();
+        let mut rest = [0; 16];
+        assert_eq!(
+            failed(x.read(16, &mut rest)).command(),
+            "take(shape=(3,), float32)"
+        );
+    });
+}
+
+#[test]
 fn o7_a_small_command_tells_its_error_at_once() {
     watched(|| {
         let queue = device().default_queue().unwrap();

@@ -13,6 +13,7 @@ use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
 use crate::queue::line::{Line, Lines};
+use crate::queue::work::overwrite;
 use crate::queue::{Native, QueueCore};
 use crate::trace::current_origin;
 
@@ -91,10 +92,12 @@ impl QueueCore {
                     size: allocation.bytes(),
                 });
             }
-            uses.push(Use {
-                allocation,
-                access: footprint.access,
-            });
+            // What a write leaves alone still depends on earlier writers.
+            let access = match footprint.access {
+                Access::Write => overwrite(allocation, footprint.bytes.len()),
+                access => access,
+            };
+            uses.push(Use { allocation, access });
             bases.push(allocation.address());
         }
         self.check_devices(&uses, || describe(&kernel))?;
