@@ -29,6 +29,7 @@ pub(crate) mod foreign;
 mod indexing;
 mod inspection;
 mod iteration;
+mod likeness;
 mod manipulation;
 mod operand;
 mod operators;
@@ -84,6 +85,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dtype::register(&tensor)?;
     asarray::register(&tensor)?;
     creation::register(&tensor)?;
+    likeness::register(&tensor)?;
     data_types::register(&tensor)?;
     difference::register(&tensor)?;
     elementwise::register(&tensor)?;
