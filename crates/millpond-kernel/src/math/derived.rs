@@ -69,17 +69,10 @@ pub(super) fn floor_divide<R: Real>(x: R, y: R) -> R {
         R::lit(0.0).copysign(quotient),
         whole,
     );
-    // A zero or infinite operand: the plain quotient rounded down says what is meant (±0, ±1, ±∞ or NaN).
+    // A zero or infinite operand: the plain quotient says what the standard means, also that a
+    // finite number over an infinity is a zero with the quotient's sign.
     let plain = y.equals(R::lit(0.0)) | x.is_inf() | y.is_inf();
-    R::select(plain, quotient_floor(quotient, x, y), signed)
-}
-
-/// `quotient` rounded down, where a quotient that underflowed to a negative zero means a small negative number.
-#[inline(always)]
-fn quotient_floor<R: Real>(quotient: R, x: R, y: R) -> R {
-    let zero = R::lit(0.0);
-    let below = quotient.equals(zero) & quotient.sign_bit() & !x.equals(zero) & y.is_inf();
-    R::select(below, R::lit(-1.0), quotient.floor())
+    R::select(plain, quotient.floor(), signed)
 }
 
 /// `ln(exp(x) + exp(y))` without overflow.

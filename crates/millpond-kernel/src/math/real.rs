@@ -187,7 +187,7 @@ macro_rules! declare {
             fn remainder(self, other: Self) -> Self {
                 derived::remainder(self, other)
             }
-            /// Quotient rounded down, as Python's `//`; infinities follow the plain quotient.
+            /// Quotient rounded down; zeros and infinities follow the plain quotient.
             #[must_use]
             #[inline(always)]
             fn floor_divide(self, other: Self) -> Self {

@@ -56,18 +56,17 @@ fn minimum<R: Real>(a: R, b: R) -> R {
 
 #[inline(always)]
 fn maximum_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
-    pick(nan(a) | above(a, b), a, b)
+    pick(nan(a) | (!nan(b) & above(a, b)), a, b)
 }
 
 #[inline(always)]
 fn minimum_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
-    pick(nan(a) | above(b, a), a, b)
+    pick(nan(a) | (!nan(b) & above(b, a)), a, b)
 }
 
 #[inline(always)]
 fn above<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
-    // Neither is before the other if `b` is a NaN, which is then picked.
-    !nan(b) & (b.re.less(a.re) | (a.re.equals(b.re) & b.im.less(a.im)))
+    b.re.less(a.re) | (a.re.equals(b.re) & b.im.less(a.im))
 }
 
 #[inline(always)]
@@ -116,4 +115,27 @@ fn choose_complex<R>(condition: bool, yes: Complex<R>, no: Complex<R>) -> Comple
 #[inline(always)]
 fn choose_bool(condition: bool, yes: bool, no: bool) -> bool {
     choose(condition, yes, no)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nan_in_either_part_of_either_operand_is_passed_on() {
+        let one = Complex::new(1.0_f64, 0.0);
+        for unknown in [Complex::new(f64::NAN, 0.0), Complex::new(0.0, f64::NAN)] {
+            for pick in [minimum_complex::<f64>, maximum_complex::<f64>] {
+                for (a, b) in [
+                    (one, unknown),
+                    (unknown, one),
+                    (-one, unknown),
+                    (unknown, -one),
+                ] {
+                    let found = pick(a, b);
+                    assert!(found.re.is_nan() || found.im.is_nan(), "{a} {b}");
+                }
+            }
+        }
+    }
 }

@@ -19,9 +19,10 @@ fn products<R: Real>(z: Complex<R>) -> Products<R> {
     let (sine, cosine) = z.im.sin_cos();
     let (sinh, cosh) = (z.re.sinh(), z.re.cosh());
     let root = (z.re.abs() * R::lit(0.5)).exp();
-    let beyond = cosh.is_inf() & z.re.is_finite();
+    // Where even the root overflows, so does the product with any factor but zero.
+    let beyond = cosh.is_inf() & root.is_finite();
     let product = |function: R, factor: R, sign: R| {
-        let by_halves = root * (R::lit(0.5) * factor) * root;
+        let by_halves = (root * factor) * (root * R::lit(0.5));
         R::select(beyond, by_halves * sign, function * factor)
     };
     let sign = one.copysign(z.re);
@@ -74,7 +75,10 @@ pub fn tanh<R: Real>(z: Complex<R>) -> Complex<R> {
     // From here on the real part is ±1 and the divisor is e^2x / 4, which may overflow.
     let far_im = R::lit(4.0) * (sine * cosine) * (R::lit(-2.0) * z.re.abs()).exp();
     let unknown = z.re.is_inf() & !z.im.is_finite();
-    let far = Complex::new(one.copysign(z.re), R::select(unknown, zero, far_im));
+    // A finite real part with an unknown imaginary one is unknown, however large.
+    let known = z.re.is_inf() | z.im.is_finite();
+    let far_re = R::select(known, one.copysign(z.re), R::lit(f64::NAN));
+    let far = Complex::new(far_re, R::select(unknown, zero, far_im));
     let result = select(R::lit(20.0).less(z.re.abs()), far, near);
     let re = R::select(z.re.equals(zero) & !z.im.is_finite(), z.re, result.re);
     Complex::new(re, R::select(z.im.equals(zero), z.im, result.im))

@@ -225,10 +225,10 @@ pub fn sqrt<R: Real>(z: Complex<R>) -> Complex<R> {
 pub fn sign<R: Real>(z: Complex<R>) -> Complex<R> {
     let tame = scaled(z, taming_factor(z));
     let magnitude = abs(tame);
-    let zero = magnitude.equals(R::lit(0.0));
+    let zero = R::lit(0.0);
     select(
-        zero,
-        z,
+        magnitude.equals(zero),
+        Complex::new(zero, zero),
         Complex::new(tame.re / magnitude, tame.im / magnitude),
     )
 }

@@ -319,8 +319,10 @@ fn hyperbolic_functions_at_the_edges() {
         &[
             (0.0, 0.0, Is(0.0), Is(0.0)),
             (1.0, I, Is(N), Is(N)),
+            (100.0, I, Is(N), Is(N)),
             (0.0, I, Is(0.0), Is(N)),
             (1.0, N, Is(N), Is(N)),
+            (100.0, N, Is(N), Is(N)),
             (0.0, N, Is(0.0), Is(N)),
             (I, 1.0, Is(1.0), Is(0.0)),
             (I, 2.0, Is(1.0), Is(-0.0)),
@@ -331,6 +333,16 @@ fn hyperbolic_functions_at_the_edges() {
             (N, N, Is(N), Is(N)),
         ],
     );
+}
+
+#[test]
+fn hyperbolic_functions_overflow_beside_tiny_factors() {
+    let z = Complex::new(f32::MAX, f32::from_bits(1));
+    for function in [sinh::<f32>, cosh::<f32>] {
+        assert_eq!(function(z), Complex::new(f32::INFINITY, f32::INFINITY));
+    }
+    let z = Complex::new(f64::MAX, -f64::from_bits(1));
+    assert_eq!(cosh(z), Complex::new(I, -I));
 }
 
 #[test]
@@ -485,12 +497,16 @@ fn signs_and_projections_at_the_edges() {
     check(
         "sign",
         Symmetry::Odd,
-        &[
-            (0.0, 0.0, Is(0.0), Is(0.0)),
-            (3.0, 4.0, Is(0.6), Is(0.8)),
-            (N, 1.0, Is(N), Is(N)),
-        ],
+        &[(3.0, 4.0, Is(0.6), Is(0.8)), (N, 1.0, Is(N), Is(N))],
     );
+    for (re, im) in [(0.0, 0.0), (-0.0, 0.0), (0.0, -0.0), (-0.0, -0.0)] {
+        let zero = sign(Complex::<f64>::new(re, im));
+        assert_eq!(
+            (zero.re.to_bits(), zero.im.to_bits()),
+            (0, 0),
+            "sign({re} + {im}i)"
+        );
+    }
     assert_eq!(sign(Complex::new(f64::MAX, 0.0)), Complex::new(1.0, 0.0));
     assert_eq!(
         sign(Complex::new(0.0, -f64::from_bits(9))),
