@@ -4,25 +4,56 @@
 //! cheap to copy up to four axes, which need no heap. Views are made by changing layouts; nothing
 //! here touches memory.
 
+use std::array::from_fn;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::shape::{self, Shape, ShapeError};
+use crate::shape::{self, ShapeError};
 
 const INLINE: usize = 4;
 
 #[derive(Clone, Debug)]
 enum Axes {
+    /// Axes beyond `ndim` have size 1 and any stride, so that loops over all of them, which the
+    /// compiler unrolls, count the same.
     Inline {
         ndim: u8,
         shape: [usize; INLINE],
         strides: [isize; INLINE],
     },
+    /// More than [`INLINE`].
     Heap {
         shape: Box<[usize]>,
         strides: Box<[isize]>,
     },
+}
+
+impl Axes {
+    #[inline]
+    fn shape(&self) -> &[usize] {
+        match self {
+            Self::Inline { ndim, shape, .. } => &shape[..usize::from(*ndim)],
+            Self::Heap { shape, .. } => shape,
+        }
+    }
+
+    /// Sizes and strides to change in place, of the axes there are.
+    #[inline]
+    fn as_mut(&mut self) -> (&mut [usize], &mut [isize]) {
+        match self {
+            Self::Inline {
+                ndim,
+                shape,
+                strides,
+            } => {
+                let ndim = usize::from(*ndim);
+                (&mut shape[..ndim], &mut strides[..ndim])
+            }
+            Self::Heap { shape, strides } => (shape, strides),
+        }
+    }
 }
 
 /// Shape, strides and offset of an array, in elements.
@@ -50,46 +81,41 @@ impl Layout {
     /// # Errors
     /// [`ShapeError::TooLarge`] if elements can't be counted. `shape` and `strides` have the same
     /// length; extra strides are cut.
+    #[inline]
     pub fn new(shape: &[usize], strides: &[isize], offset: usize) -> Result<Self, ShapeError> {
-        let size = shape::element_count(shape, 1)?;
-        let axes = match u8::try_from(shape.len()) {
-            Ok(ndim) if shape.len() <= INLINE => {
-                let mut axes = ([0; INLINE], [0; INLINE]);
-                axes.0[..shape.len()].copy_from_slice(shape);
-                axes.1[..shape.len()].copy_from_slice(&strides[..shape.len()]);
-                Axes::Inline {
-                    ndim,
-                    shape: axes.0,
-                    strides: axes.1,
-                }
-            }
-            _ => Axes::Heap {
-                shape: shape.into(),
-                strides: strides[..shape.len()].into(),
-            },
-        };
-        let contiguous = is_c_contiguous(shape, strides);
-        Ok(Self {
-            axes,
-            offset,
-            size,
-            contiguous,
-        })
+        let strides = &strides[..shape.len()];
+        Self::of(shape.len(), |axis| (shape[axis], strides[axis]), offset, 1)
     }
 
     /// Row-major layout of a shape ("C order"), from offset 0.
     ///
     /// # Errors
     /// [`ShapeError::TooLarge`] if the bytes of such an array can't be counted.
+    #[inline]
     pub fn contiguous(shape: &[usize], item_size: usize) -> Result<Self, ShapeError> {
-        shape::element_count(shape, item_size)?;
-        let mut strides: SmallVec<[isize; INLINE]> = SmallVec::from_elem(0, shape.len());
-        let mut stride = 1_isize;
-        for (target, &size) in strides.iter_mut().zip(shape).rev() {
-            *target = stride;
-            stride = stride.saturating_mul(size.max(1) as isize);
+        let ndim = shape.len();
+        if ndim > INLINE {
+            let axis = |axis: usize| (shape[axis], steps(&shape[axis + 1..]));
+            return Self::of(ndim, axis, 0, item_size);
         }
-        Self::new(shape, &strides, 0)
+        let sizes: [_; INLINE] = from_fn(|axis| if axis < ndim { shape[axis] } else { 1 });
+        let Some(size) = shape::count(&sizes, item_size) else {
+            return Err(shape::too_large(shape, item_size));
+        };
+        let mut strides = [1; INLINE];
+        for axis in (1..INLINE).rev() {
+            strides[axis - 1] = strides[axis] * sizes[axis].max(1) as isize;
+        }
+        Ok(Self {
+            axes: Axes::Inline {
+                ndim: ndim as u8,
+                shape: sizes,
+                strides,
+            },
+            offset: 0,
+            size,
+            contiguous: true,
+        })
     }
 
     /// Column-major layout of a shape ("Fortran order"), from offset 0.
@@ -97,14 +123,73 @@ impl Layout {
     /// # Errors
     /// As for [`Layout::contiguous`].
     pub fn column_major(shape: &[usize], item_size: usize) -> Result<Self, ShapeError> {
-        shape::element_count(shape, item_size)?;
-        let mut strides: SmallVec<[isize; INLINE]> = SmallVec::from_elem(0, shape.len());
-        let mut stride = 1_isize;
-        for (target, &size) in strides.iter_mut().zip(shape) {
-            *target = stride;
-            stride = stride.saturating_mul(size.max(1) as isize);
+        let axis = |axis: usize| (shape[axis], steps(&shape[..axis]));
+        Self::of(shape.len(), axis, 0, item_size)
+    }
+
+    /// A layout of axes of the size and stride that a function names for each.
+    #[inline]
+    fn of(
+        ndim: usize,
+        axis: impl Fn(usize) -> (usize, isize),
+        offset: usize,
+        item_size: usize,
+    ) -> Result<Self, ShapeError> {
+        if ndim > INLINE {
+            return Self::of_many((0..ndim).map(axis).unzip(), offset, item_size);
         }
-        Self::new(shape, &strides, 0)
+        // One by one: an array that is filled in parts and then copied whole makes the processor
+        // wait for its own stores.
+        let axes: [_; INLINE] = from_fn(|index| if index < ndim { axis(index) } else { (1, 0) });
+        let (shape, strides) = (axes.map(|(size, _)| size), axes.map(|(_, step)| step));
+        let Some((size, contiguous)) = count(&shape, &strides, item_size) else {
+            return Err(shape::too_large(&shape[..ndim], item_size));
+        };
+        let ndim = ndim as u8;
+        Ok(Self {
+            axes: Axes::Inline {
+                ndim,
+                shape,
+                strides,
+            },
+            offset,
+            size,
+            contiguous,
+        })
+    }
+
+    /// The same for more than [`INLINE`] axes.
+    #[cold]
+    fn of_many(
+        (shape, strides): (Vec<usize>, Vec<isize>),
+        offset: usize,
+        item_size: usize,
+    ) -> Result<Self, ShapeError> {
+        let Some((size, contiguous)) = count(&shape, &strides, item_size) else {
+            return Err(shape::too_large(&shape, item_size));
+        };
+        Ok(Self {
+            axes: Axes::Heap {
+                shape: shape.into(),
+                strides: strides.into(),
+            },
+            offset,
+            size,
+            contiguous,
+        })
+    }
+
+    /// Says how many elements there are now, and how they lie.
+    #[inline]
+    fn recount(&mut self) {
+        let counted = match &self.axes {
+            Axes::Inline { shape, strides, .. } => count(shape, strides, 1),
+            Axes::Heap { shape, strides } => count(shape, strides, 1),
+        };
+        // Views have no more elements than what they are made of.
+        if let Some((size, contiguous)) = counted {
+            (self.size, self.contiguous) = (size, contiguous);
+        }
     }
 
     /// The layout of a single element at offset 0.
@@ -112,7 +197,7 @@ impl Layout {
     pub const fn scalar() -> Self {
         let axes = Axes::Inline {
             ndim: 0,
-            shape: [0; INLINE],
+            shape: [1; INLINE],
             strides: [0; INLINE],
         };
         Self {
@@ -126,10 +211,7 @@ impl Layout {
     /// Sizes of the axes.
     #[inline]
     pub fn shape(&self) -> &[usize] {
-        match &self.axes {
-            Axes::Inline { ndim, shape, .. } => &shape[..usize::from(*ndim)],
-            Axes::Heap { shape, .. } => shape,
-        }
+        self.axes.shape()
     }
 
     /// Steps of the axes, in elements.
@@ -167,9 +249,8 @@ impl Layout {
 
     /// Whether elements follow one another in column-major order.
     pub fn is_column_major(&self) -> bool {
-        let shape: Shape = self.shape().iter().rev().copied().collect();
-        let strides: SmallVec<[isize; INLINE]> = self.strides().iter().rev().copied().collect();
-        is_c_contiguous(&shape, &strides)
+        let axes = self.shape().iter().zip(self.strides());
+        self.size == 0 || follow_one_another(axes)
     }
 
     /// The elements that it touches, as a range within the allocation; empty if there are none.
@@ -197,17 +278,73 @@ impl Layout {
     /// # Errors
     /// [`ShapeError::Broadcast`] unless this shape broadcasts to `shape`.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self, ShapeError> {
-        let fail = || ShapeError::Broadcast(vec![self.shape().into(), shape.into()]);
-        let skip = shape.len().checked_sub(self.ndim()).ok_or_else(fail)?;
-        let mut strides: SmallVec<[isize; INLINE]> = SmallVec::from_elem(0, shape.len());
-        for (axis, (&size, &stride)) in self.shape().iter().zip(self.strides()).enumerate() {
-            if size == shape[skip + axis] {
-                strides[skip + axis] = stride;
-            } else if size != 1 {
-                return Err(fail());
-            }
+        let (from, strides) = (self.shape(), self.strides());
+        let fail = || ShapeError::Broadcast(vec![from.into(), shape.into()]);
+        let skip = shape.len().checked_sub(from.len()).ok_or_else(fail)?;
+        let mut axes = from.iter().zip(&shape[skip..]);
+        if !axes.all(|(&from, &to)| from == to || from == 1) {
+            return Err(fail());
         }
-        Self::new(shape, &strides, self.offset)
+        let axis = |axis: usize| match axis.checked_sub(skip) {
+            Some(own) if from[own] == shape[axis] => (shape[axis], strides[own]),
+            _ => (shape[axis], 0),
+        };
+        Self::of(shape.len(), axis, self.offset, 1)
+    }
+
+    /// Keeps `len` of an axis, `step` apart from number `first` on, which the axis has.
+    #[inline]
+    pub fn narrow(&mut self, axis: usize, first: usize, len: usize, step: isize) {
+        let (shape, strides) = self.axes.as_mut();
+        if len > 0 {
+            self.offset = self
+                .offset
+                .wrapping_add_signed(first as isize * strides[axis]);
+        }
+        shape[axis] = len;
+        strides[axis] = strides[axis].saturating_mul(step);
+        self.recount();
+    }
+
+    /// Keeps what an axis has at number `at`, without the axis.
+    #[inline]
+    pub fn select(&mut self, axis: usize, at: usize) {
+        let step = self.strides()[axis];
+        self.offset = self.offset.wrapping_add_signed(at as isize * step);
+        if let Axes::Inline {
+            ndim,
+            shape,
+            strides,
+        } = &mut self.axes
+        {
+            for axis in axis..INLINE - 1 {
+                (shape[axis], strides[axis]) = (shape[axis + 1], strides[axis + 1]);
+            }
+            (shape[INLINE - 1], strides[INLINE - 1]) = (1, 0);
+            *ndim -= 1;
+            self.recount();
+        } else {
+            let old = |new: usize| new + usize::from(new >= axis);
+            self.replace_axes(self.ndim() - 1, |new| Some(old(new)));
+        }
+    }
+
+    /// Puts an axis of size 1 before another, or behind all.
+    pub fn insert_axis(&mut self, axis: usize) {
+        self.replace_axes(self.ndim() + 1, |new| match new.cmp(&axis) {
+            Ordering::Less => Some(new),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(new - 1),
+        });
+    }
+
+    /// Takes other axes: for each its old number, or none for one of size 1.
+    fn replace_axes(&mut self, ndim: usize, old: impl Fn(usize) -> Option<usize>) {
+        let (shape, strides) = (self.shape(), self.strides());
+        let axis = |new| old(new).map_or((1, 0), |old| (shape[old], strides[old]));
+        if let Ok(layout) = Self::of(ndim, axis, self.offset, 1) {
+            *self = layout;
+        }
     }
 
     /// The same elements with the axes in another order; `axes` is a permutation.
@@ -235,10 +372,9 @@ impl Layout {
                 ndim,
             });
         }
-        let shape: Shape = axes.iter().map(|&axis| self.shape()[axis]).collect();
-        let strides: SmallVec<[isize; INLINE]> =
-            axes.iter().map(|&axis| self.strides()[axis]).collect();
-        Self::new(&shape, &strides, self.offset)
+        let (shape, strides) = (self.shape(), self.strides());
+        let axis = |axis: usize| (shape[axes[axis]], strides[axes[axis]]);
+        Self::of(ndim, axis, self.offset, 1)
     }
 
     /// The same elements in another shape, if strides can express it without a copy.
@@ -247,16 +383,18 @@ impl Layout {
     ///
     /// # Errors
     /// [`ShapeError::Reshape`] if the number of elements differs.
+    #[inline]
     pub fn reshape(&self, shape: &[usize]) -> Result<Option<Self>, ShapeError> {
-        let size = shape::element_count(shape, 1)?;
-        if size != self.size {
+        let mut layout = Self::contiguous(shape, 1)?;
+        if layout.size != self.size {
             return Err(ShapeError::Reshape {
                 from: self.shape().into(),
                 to: shape.into(),
             });
         }
         if self.contiguous {
-            return Self::contiguous(shape, 1).map(|layout| Some(layout.at_offset(self.offset)));
+            layout.offset = self.offset;
+            return Ok(Some(layout));
         }
         let strides = reshaped_strides(self.shape(), self.strides(), shape);
         strides
@@ -272,12 +410,28 @@ impl Layout {
     }
 }
 
-fn is_c_contiguous(shape: &[usize], strides: &[isize]) -> bool {
-    if shape.contains(&0) {
-        return true;
-    }
+/// The elements from one step to the next along an axis, where those of `inner` axes lie between.
+#[inline]
+fn steps(inner: &[usize]) -> isize {
+    inner.iter().fold(1, |steps: isize, &size| {
+        steps.saturating_mul(size.max(1) as isize)
+    })
+}
+
+/// The number of elements, unless these are too many to count, and whether they follow one another
+/// in row-major order.
+#[inline]
+fn count(shape: &[usize], strides: &[isize], item_size: usize) -> Option<(usize, bool)> {
+    let size = shape::count(shape, item_size)?;
+    let axes = shape.iter().zip(strides).rev();
+    Some((size, size == 0 || follow_one_another(axes)))
+}
+
+/// Whether axes, from the innermost, leave no gap.
+#[inline]
+fn follow_one_another<'a>(axes: impl Iterator<Item = (&'a usize, &'a isize)>) -> bool {
     let mut expected = 1_isize;
-    for (&size, &stride) in shape.iter().zip(strides).rev() {
+    for (&size, &stride) in axes {
         if size != 1 {
             if stride != expected {
                 return false;

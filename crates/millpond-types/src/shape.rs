@@ -76,19 +76,29 @@ fn join(shapes: &[Shape]) -> String {
 /// # Errors
 /// [`ShapeError::TooLarge`] if the elements, or their bytes, exceed `isize::MAX`. Sizes of zero
 /// don't hide an overflow of the others, as strides are computed from them.
+#[inline]
 pub fn element_count(shape: &[usize], item_size: usize) -> Result<usize, ShapeError> {
-    let too_large = || ShapeError::TooLarge {
+    count(shape, item_size).ok_or_else(|| too_large(shape, item_size))
+}
+
+/// The number of elements, unless these are too many to count.
+#[inline]
+pub(crate) fn count(shape: &[usize], item_size: usize) -> Option<usize> {
+    let mut bytes = item_size.max(1);
+    let mut elements = 1;
+    for &size in shape {
+        bytes = bytes.checked_mul(size.max(1))?;
+        elements *= size;
+    }
+    isize::try_from(bytes).ok().map(|_| elements)
+}
+
+#[cold]
+pub(crate) fn too_large(shape: &[usize], item_size: usize) -> ShapeError {
+    ShapeError::TooLarge {
         shape: shape.into(),
         item_size,
-    };
-    let mut bytes = item_size.max(1);
-    for &size in shape {
-        bytes = bytes.checked_mul(size.max(1)).ok_or_else(too_large)?;
     }
-    if isize::try_from(bytes).is_err() {
-        return Err(too_large());
-    }
-    Ok(shape.iter().product())
 }
 
 /// The shape that all of `shapes` broadcast to (Array API standard, "Broadcasting").
