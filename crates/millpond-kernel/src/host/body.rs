@@ -63,6 +63,10 @@ pub struct Form {
     pub output: DType,
     inputs: [DType; MAX_INPUTS],
     arity: u8,
+    /// Bytes of an element, of the output and of each input.
+    sizes: [u8; MAX_INPUTS + 1],
+    /// What addresses are multiples of, likewise.
+    alignments: [u8; MAX_INPUTS + 1],
 }
 
 impl Form {
@@ -72,9 +76,16 @@ impl Form {
             output,
             inputs: [output; MAX_INPUTS],
             arity: inputs.len() as u8,
+            sizes: [output.size() as u8; MAX_INPUTS + 1],
+            alignments: [output.real().size() as u8; MAX_INPUTS + 1],
         };
-        let (used, _) = form.inputs.split_at_mut(inputs.len());
-        used.copy_from_slice(inputs);
+        let mut index = 0;
+        while index < inputs.len() {
+            form.inputs[index] = inputs[index];
+            form.sizes[index + 1] = inputs[index].size() as u8;
+            form.alignments[index + 1] = inputs[index].real().size() as u8;
+            index += 1;
+        }
         form
     }
 
@@ -83,6 +94,24 @@ impl Form {
     #[must_use]
     pub fn inputs(&self) -> &[DType] {
         &self.inputs[..usize::from(self.arity)]
+    }
+
+    /// The number of inputs.
+    #[inline]
+    pub(crate) const fn arity(&self) -> usize {
+        self.arity as usize
+    }
+
+    /// Bytes of an element of the output, operand 0, or of input `operand - 1`.
+    #[inline]
+    pub(crate) const fn size(&self, operand: usize) -> usize {
+        self.sizes[operand] as usize
+    }
+
+    /// Whether an address may be read as elements of an operand, numbered as for `size`.
+    #[inline]
+    pub(crate) fn is_aligned(&self, operand: usize, address: *const u8) -> bool {
+        address.addr() & (usize::from(self.alignments[operand]) - 1) == 0
     }
 }
 

@@ -246,8 +246,37 @@ macro_rules! casts {
 }
 
 casts! {
-    from i8, i16, i32, i64, u8, u16, u32, u64, f32, f64;
+    from i8, i16, i32, i64, u8, u16, u32, u64;
     to (i8, i16, i32, i64, u8, u16, u32, u64, f32, f64)
+}
+
+casts! {
+    from f32, f64;
+    to (i64, u32, u64, f32, f64)
+}
+
+/// Floats to integers by way of `i32`, which processors convert to in vectors.
+macro_rules! narrow_casts {
+    ($($s:ty => $($d:ty),*;)*) => { $( $(
+        impl Cast<$d> for $s {
+            #[allow(clippy::cast_lossless, reason = "one of the types is `i32` itself")]
+            #[inline(always)]
+            fn cast(self) -> $d {
+                const BEYOND: $s = -(i32::MIN as $s);
+                let inside = self.abs() < BEYOND;
+                // SAFETY: zero, or within the range of `i32`.
+                let whole: i32 = unsafe { (if inside { self } else { 0.0 }).to_int_unchecked() };
+                let whole = if self >= BEYOND { i32::MAX } else { whole };
+                let whole = if self <= -BEYOND { i32::MIN } else { whole };
+                whole.clamp(<$d>::MIN as i32, <$d>::MAX as i32) as $d
+            }
+        }
+    )* )* };
+}
+
+narrow_casts! {
+    f32 => i8, i16, i32, u8, u16;
+    f64 => i8, i16, i32, u8, u16;
 }
 
 impl<D> Cast<D> for bool

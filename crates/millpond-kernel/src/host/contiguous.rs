@@ -9,6 +9,7 @@ use millpond_types::{DType, Scalar};
 use crate::error::PlanError;
 use crate::host::body::{Body, Form, Inputs, MAX_INPUTS};
 use crate::host::gather;
+use crate::host::stream::{self, PAST_CACHES};
 use crate::host::tile::{TILE_BYTES, Tile};
 use crate::ops::Operation;
 use crate::simd;
@@ -29,6 +30,7 @@ pub struct ContiguousLoop {
 
 impl ContiguousLoop {
     /// The loop of a body of `operation` over `size` elements.
+    #[inline]
     pub(crate) fn new(operation: &'static Operation, body: &'static dyn Body) -> Self {
         Self {
             operation,
@@ -40,6 +42,7 @@ impl ContiguousLoop {
     }
 
     /// The same over `size` elements.
+    #[inline]
     #[must_use]
     pub const fn over(mut self, size: usize) -> Self {
         self.size = size;
@@ -50,6 +53,7 @@ impl ContiguousLoop {
     ///
     /// # Errors
     /// [`PlanError::Arity`] if there is no such input, or another is a scalar already.
+    #[inline]
     pub fn with_scalar(mut self, input: usize, value: Scalar) -> Result<Self, PlanError> {
         if input >= self.form.inputs().len() || self.scalar.is_some() {
             return Err(PlanError::Arity {
@@ -63,23 +67,27 @@ impl ContiguousLoop {
     }
 
     /// The dtype of an input.
+    #[inline]
     #[must_use]
     pub fn input(&self, index: usize) -> DType {
         self.form.inputs()[index]
     }
 
     /// The dtype of the output.
+    #[inline]
     #[must_use]
     pub fn output(&self) -> DType {
         self.form.output
     }
 
+    #[inline]
     fn is_scalar(&self, input: usize) -> bool {
         self.scalar
             .is_some_and(|(index, _)| usize::from(index) == input)
     }
 
     /// The input that operand number `operand` is.
+    #[inline]
     fn input_of(&self, operand: usize) -> usize {
         match self.scalar {
             Some((index, _)) if operand > usize::from(index) => operand,
@@ -95,11 +103,13 @@ impl fmt::Debug for ContiguousLoop {
 }
 
 /// Whether an address may be read as elements of the dtype.
+#[inline]
 pub(crate) fn is_aligned(address: *const u8, dtype: DType) -> bool {
     address.addr() & (dtype.real().size() - 1) == 0
 }
 
 /// Whether two stretches of bytes share none.
+#[inline]
 fn is_apart(a: *const u8, a_len: usize, b: *const u8, b_len: usize) -> bool {
     a.addr() + a_len <= b.addr() || b.addr() + b_len <= a.addr()
 }
@@ -107,21 +117,24 @@ fn is_apart(a: *const u8, a_len: usize, b: *const u8, b_len: usize) -> bool {
 // SAFETY: every access is to elements `range` of an operand, within `0..size`, as `footprint`
 // says; scratch memory is the call's own.
 unsafe impl HostKernel for ContiguousLoop {
+    #[inline]
     fn operands(&self) -> usize {
-        1 + self.form.inputs().len() - usize::from(self.scalar.is_some())
+        1 + self.form.arity() - usize::from(self.scalar.is_some())
     }
 
+    #[inline]
     fn footprint(&self, operand: usize) -> Footprint {
-        let (dtype, access) = match operand {
-            0 => (self.form.output, Access::Write),
-            _ => (self.form.inputs()[self.input_of(operand)], Access::Read),
+        let (size, access) = match operand {
+            0 => (self.form.size(0), Access::Write),
+            _ => (self.form.size(1 + self.input_of(operand)), Access::Read),
         };
         Footprint {
-            bytes: 0..self.size * dtype.size(),
+            bytes: 0..self.size * size,
             access,
         }
     }
 
+    #[inline]
     fn extent(&self) -> usize {
         self.size
     }
@@ -130,29 +143,26 @@ unsafe impl HostKernel for ContiguousLoop {
         super::map::grain(self.body)
     }
 
+    #[inline]
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         let (body, form) = (self.body, &self.form);
-        let out_size = form.output.size();
+        let out_size = form.size(0);
         let out: *mut u8 = bases[0].as_ptr();
         let out = out.wrapping_add(range.start * out_size);
         let mut inputs: Inputs = [out; MAX_INPUTS];
-        let mut direct = is_aligned(out, form.output) && self.scalar.is_none();
+        let mut direct =
+            form.is_aligned(0, out) && self.scalar.is_none() && self.size * out_size < PAST_CACHES;
         let mut operand = 1;
-        for (index, input) in inputs.iter_mut().enumerate().take(form.inputs().len()) {
+        for (index, input) in inputs.iter_mut().enumerate().take(form.arity()) {
             if self.is_scalar(index) {
                 continue;
             }
-            let dtype = form.inputs()[index];
+            let size = form.size(index + 1);
             *input = bases[operand]
                 .as_ptr::<u8>()
-                .wrapping_add(range.start * dtype.size());
-            direct &= is_aligned(*input, dtype)
-                && is_apart(
-                    out,
-                    range.len() * out_size,
-                    *input,
-                    range.len() * dtype.size(),
-                );
+                .wrapping_add(range.start * size);
+            direct &= form.is_aligned(index + 1, *input)
+                && is_apart(out, range.len() * out_size, *input, range.len() * size);
             operand += 1;
         }
         if direct {
@@ -160,7 +170,7 @@ unsafe impl HostKernel for ContiguousLoop {
             // aligned, and operands overlap only by being the same, which was looked for.
             unsafe { body.run(simd::current(), out, inputs, range.len()) };
         } else {
-            // SAFETY: as above, but for alignment and sameness.
+            // SAFETY: as above, but for alignment, sameness and size.
             unsafe { self.by_tiles(out, inputs, range.len()) };
         }
         Ok(())
@@ -181,7 +191,7 @@ unsafe impl HostKernel for ContiguousLoop {
 }
 
 impl ContiguousLoop {
-    /// Runs where an operand is a scalar, is the output, or lies askew.
+    /// Runs where an operand is a scalar, is the output, lies askew, or is larger than the caches.
     ///
     /// # Safety
     /// As for [`Body::run`], but addresses needn't be aligned, and inputs may be the output.
@@ -198,10 +208,11 @@ impl ContiguousLoop {
         }
         let tile = (TILE_BYTES / largest).min(count);
         let mut from = inputs;
+        let mut past = self.size * out_size >= PAST_CACHES;
         for (index, scratch) in tiles.iter_mut().enumerate().take(form.inputs().len()) {
             let dtype = form.inputs()[index];
-            let copied = !is_aligned(inputs[index], dtype)
-                || !is_apart(out, count * out_size, inputs[index], count * dtype.size());
+            let apart = is_apart(out, count * out_size, inputs[index], count * dtype.size());
+            let copied = !apart || !is_aligned(inputs[index], dtype);
             if let Some((_, value)) = self.scalar.as_ref().filter(|_| self.is_scalar(index)) {
                 from[index] = scratch.as_mut_ptr();
                 // SAFETY: a scalar has at least the bytes of its dtype, the tile room for `tile`.
@@ -210,6 +221,8 @@ impl ContiguousLoop {
                 };
             } else if copied {
                 from[index] = scratch.as_mut_ptr();
+                // Lines that were read are in the caches already.
+                past &= apart;
             }
         }
         let out_askew = !is_aligned(out, form.output);
@@ -231,13 +244,23 @@ impl ContiguousLoop {
                 }
             }
             let to = out.wrapping_add(begin * out_size);
-            let target = if out_askew { out_tile.as_mut_ptr() } else { to };
+            let target = if out_askew || past {
+                out_tile.as_mut_ptr()
+            } else {
+                to
+            };
             // SAFETY: aligned now, and none of the inputs is the output.
             unsafe { body.run(level, target, now, part) };
-            if out_askew {
+            if past {
                 // SAFETY: the body wrote `part` elements to the tile.
+                unsafe { stream::store(target, to, part * out_size) };
+            } else if out_askew {
+                // SAFETY: as above.
                 unsafe { std::ptr::copy_nonoverlapping(target, to, part * out_size) };
             }
+        }
+        if past {
+            stream::fence();
         }
     }
 }

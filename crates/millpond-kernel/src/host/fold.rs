@@ -1,6 +1,7 @@
 //! The loops of a reduction, with the types forgotten.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use millpond_types::DType;
 
@@ -14,6 +15,21 @@ pub const COLUMNS: usize = 256;
 
 /// Bytes of scratch memory for the partials of [`COLUMNS`] states.
 pub const PARTIAL_BYTES: usize = COLUMNS * 24;
+
+/// Rows of elements, one below the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// The address of the first element.
+    pub values: *const u8,
+    /// Bytes from one row to the next.
+    pub stride: isize,
+    /// How many rows there are, at most [`SHORT_RUN`].
+    pub height: usize,
+    /// Elements of a row, at most [`COLUMNS`].
+    pub width: usize,
+    /// The number of the first row's elements.
+    pub index: u64,
+}
 
 /// A reduction for one dtype.
 ///
@@ -51,20 +67,25 @@ pub unsafe trait Fold: Sync {
         count: usize,
     );
 
-    /// Folds element `index` of each of `count` columns into partials, which it begins if
-    /// `fresh`.
+    /// Folds rows into partials, one for each column, which it begins if `fresh`.
     ///
     /// # Safety
-    /// `values` is valid for reads of `count` initialised, aligned elements. `partials` has
-    /// [`PARTIAL_BYTES`], is aligned to 64, and unless `fresh` holds `count` partials of this fold.
-    unsafe fn row(
+    /// The rows are valid for reads, initialised and aligned. `partials` has [`PARTIAL_BYTES`], is
+    /// aligned to 64, and unless `fresh` holds a partial of this fold for each column.
+    unsafe fn rows(&self, level: Level, partials: *mut u8, rows: Rows, fresh: bool);
+
+    /// Writes the result of each of some partials, which hold all of an output's `elements`.
+    ///
+    /// # Safety
+    /// The address is that of as many partials of this fold as the count says; `out` is aligned and
+    /// has room for as many results.
+    unsafe fn finish_partials(
         &self,
         level: Level,
-        partials: *mut u8,
-        values: *const u8,
-        index: u64,
-        count: usize,
-        fresh: bool,
+        partials: (*const u8, usize),
+        elements: u64,
+        correction: f64,
+        out: *mut u8,
     );
 
     /// Folds partials into states.
@@ -100,36 +121,84 @@ impl<R: Reducer> Work for Run<'_, R> {
     }
 }
 
-struct Row<'a, R: Reducer> {
+struct Columns<'a, R: Reducer> {
     reducer: R,
     partials: &'a mut [MaybeUninit<R::Partial>],
-    values: &'a [<R::Value as Value>::Storage],
-    index: u64,
+    rows: Rows,
     fresh: bool,
 }
 
-impl<R: Reducer> Work for Row<'_, R> {
+impl<R: Reducer> Columns<'_, R> {
+    /// Folds `N` columns at a time from number `begin` on, and answers where it stopped.
     #[inline(always)]
-    fn work(self) {
-        let columns = self.partials.iter_mut().zip(self.values);
-        if self.fresh {
-            let nothing = self.reducer.nothing();
-            for (partial, value) in columns {
-                let value = R::Value::load(*value);
-                partial.write(self.reducer.push(nothing, value, self.index));
+    fn blocks<const N: usize>(&mut self, begin: usize, rows: Range<usize>) -> usize {
+        let mut column = begin;
+        while column + N <= self.rows.width {
+            let first = self.rows.values.cast::<<R::Value as Value>::Storage>();
+            let first = first.wrapping_add(column).cast::<u8>();
+            let values = rows.clone().map(|row| {
+                let values = first.wrapping_offset(self.rows.stride * row as isize);
+                // SAFETY: `N` elements of a row, which the caller of `Fold::rows` vouches for.
+                unsafe { &*values.cast::<[<R::Value as Value>::Storage; N]>() }
+            });
+            let mut lanes = [self.reducer.nothing(); N];
+            let partials = &mut self.partials[column..column + N];
+            if !self.fresh || rows.start > 0 {
+                for (lane, partial) in lanes.iter_mut().zip(&*partials) {
+                    // SAFETY: partials that aren't fresh were written by earlier rows.
+                    *lane = unsafe { partial.assume_init() };
+                }
             }
-        } else {
-            for (partial, value) in columns {
-                // SAFETY: partials that aren't fresh were written by an earlier row.
-                let before = unsafe { partial.assume_init() };
-                let value = R::Value::load(*value);
-                partial.write(self.reducer.push(before, value, self.index));
+            let index = self.rows.index + rows.start as u64;
+            lanes = self.reducer.columns(lanes, values, index);
+            for (partial, lane) in partials.iter_mut().zip(lanes) {
+                partial.write(lane);
             }
+            column += N;
+        }
+        column
+    }
+}
+
+impl<R: Reducer> Work for Columns<'_, R> {
+    #[inline(always)]
+    fn work(mut self) {
+        let height = self.rows.height;
+        let mut begin = 0;
+        while begin < height {
+            // Few rows at once, so that memory is read nearly in its order.
+            let rows = begin..height.min(begin + R::ROWS);
+            let mut column = 0;
+            if !R::IS_HEAVY {
+                column = self.blocks::<LANES>(column, rows.clone());
+            }
+            column = self.blocks::<8>(column, rows.clone());
+            self.blocks::<1>(column, rows.clone());
+            begin = rows.end;
         }
     }
 }
 
-// SAFETY: both loops run over slices made of what the caller vouches for.
+struct Results<'a, R: Reducer> {
+    reducer: R,
+    partials: &'a [R::Partial],
+    out: &'a mut [MaybeUninit<<R::Output as Value>::Storage>],
+    elements: u64,
+    correction: f64,
+}
+
+impl<R: Reducer> Work for Results<'_, R> {
+    #[inline(always)]
+    fn work(self) {
+        for (out, partial) in self.out.iter_mut().zip(self.partials) {
+            let state = self.reducer.absorb(self.reducer.start(), *partial);
+            let result = self.reducer.finish(state, self.elements, self.correction);
+            out.write(result.store());
+        }
+    }
+}
+
+// SAFETY: the loops run over slices made of what the caller vouches for.
 unsafe impl<R: Reducer> Fold for Folded<R> {
     fn compute(&self) -> DType {
         R::Value::DTYPE
@@ -179,29 +248,45 @@ unsafe impl<R: Reducer> Fold for Folded<R> {
         );
     }
 
-    unsafe fn row(
-        &self,
-        level: Level,
-        partials: *mut u8,
-        values: *const u8,
-        index: u64,
-        count: usize,
-        fresh: bool,
-    ) {
+    unsafe fn rows(&self, level: Level, partials: *mut u8, rows: Rows, fresh: bool) {
         const { assert!(size_of::<R::Partial>() * COLUMNS <= PARTIAL_BYTES) };
-        assert!(count <= COLUMNS, "a row of {count} columns");
-        // SAFETY: the caller vouches for the elements.
-        let values = unsafe { std::slice::from_raw_parts(values.cast(), count) };
-        // SAFETY: `count` partials fit the caller's scratch memory, which is aligned for any.
-        let partials = unsafe { std::slice::from_raw_parts_mut(partials.cast(), count) };
+        assert!(rows.width <= COLUMNS, "a row of {} columns", rows.width);
+        // SAFETY: a partial for each column fits the caller's scratch memory, which is aligned for
+        // any.
+        let partials = unsafe { std::slice::from_raw_parts_mut(partials.cast(), rows.width) };
+        let reducer = self.0;
         at_level(
             level,
-            Row {
-                reducer: self.0,
+            Columns {
+                reducer,
                 partials,
-                values,
-                index,
+                rows,
                 fresh,
+            },
+        );
+    }
+
+    unsafe fn finish_partials(
+        &self,
+        level: Level,
+        (partials, count): (*const u8, usize),
+        elements: u64,
+        correction: f64,
+        out: *mut u8,
+    ) {
+        // SAFETY: the caller vouches for the partials.
+        let partials = unsafe { std::slice::from_raw_parts(partials.cast(), count) };
+        // SAFETY: the caller has room for as many results.
+        let out = unsafe { std::slice::from_raw_parts_mut(out.cast(), count) };
+        let reducer = self.0;
+        at_level(
+            level,
+            Results {
+                reducer,
+                partials,
+                out,
+                elements,
+                correction,
             },
         );
     }

@@ -52,8 +52,31 @@ unsafe fn gather_as<T: Copy>(src: *const u8, stride: isize, dst: *mut T, count: 
         }
         return;
     }
+    let size = size_of::<T>() as isize;
+    if stride == 2 * size {
+        // SAFETY: as the caller vouches.
+        return unsafe { gather_every::<T, 2>(src.cast(), dst, count) };
+    }
+    if stride == -size {
+        // SAFETY: as the caller vouches.
+        return unsafe { gather_every::<T, -1>(src.cast(), dst, count) };
+    }
     for index in 0..count {
         let src = src.wrapping_offset(stride * index as isize).cast::<T>();
+        // SAFETY: this is element `index` of the source.
+        let value = unsafe { src.read_unaligned() };
+        // SAFETY: `index` is below `count`.
+        unsafe { dst.wrapping_add(index).write_unaligned(value) };
+    }
+}
+
+/// As [`gather`] with a stride that the compiler knows, so that it can use vectors.
+///
+/// # Safety
+/// As for [`gather`].
+unsafe fn gather_every<T: Copy, const STEP: isize>(src: *const T, dst: *mut T, count: usize) {
+    for index in 0..count {
+        let src = src.wrapping_offset(STEP * index as isize);
         // SAFETY: this is element `index` of the source.
         let value = unsafe { src.read_unaligned() };
         // SAFETY: `index` is below `count`.

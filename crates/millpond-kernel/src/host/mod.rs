@@ -5,6 +5,7 @@
 //!   operation, dtype and level. Everything else is brought into that form a *tile* at a time, in
 //!   the first-level cache, so that no operation is compiled for a stride or a cast.
 //! * [`cast`] converts between dtypes, [`gather`] moves elements to and from a tile.
+//! * `stream` writes large outputs past the caches.
 //! * [`map`] walks arrays by tiles; [`contiguous`] is the short way for arrays without gaps.
 //!
 //! Loops trust their caller for addresses and lengths; the kernels built from layouts touch
@@ -19,6 +20,7 @@ pub mod generate;
 pub mod level;
 pub mod map;
 pub mod reduce;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod tile;

@@ -7,6 +7,7 @@ use crate::host::cast::cast;
 use crate::host::gather::sized;
 use crate::host::map::Place;
 use crate::host::map::run::{OUT, Run};
+use crate::host::stream;
 use crate::template::blocks::{Block, Blocks};
 
 /// How the elements of a block lie in an array: bytes of a step along each axis.
@@ -29,10 +30,35 @@ impl Run<'_> {
                 unsafe { self.spread(index, kernel.tile) };
             }
         }
-        for number in range {
+        for number in range.clone() {
+            if number + 1 < range.end {
+                self.prefetch(blocks, blocks.block(number + 1));
+            }
             let block = blocks.block(number);
             // SAFETY: the block's elements are the caller's.
             unsafe { self.block(blocks, block) };
+        }
+    }
+
+    /// Asks for the lines of a block; rows of a block are too short for the processor to know.
+    fn prefetch(&self, blocks: &Blocks, block: Block) {
+        let kernel = self.kernel;
+        let items = kernel.inputs.iter().map(|input| input.dtype.size());
+        let bases = self.inputs.iter().copied().zip(items);
+        let out = (self.out.cast_const(), kernel.output.dtype.size());
+        for (operand, (base, size)) in std::iter::once(out).chain(bases).enumerate() {
+            let (down, across) = (blocks.down.strides[operand], blocks.across.strides[operand]);
+            let begin = base.wrapping_offset(block.offsets[operand]);
+            let (lines, step, bytes) = if across.unsigned_abs() == size {
+                (block.height, down, block.width * size)
+            } else if down.unsigned_abs() == size {
+                (block.width, across, block.height * size)
+            } else {
+                continue;
+            };
+            for line in 0..lines as isize {
+                stream::prefetch(begin.wrapping_offset(step * line), bytes);
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use crate::host::cast::cast;
 use crate::host::contiguous::is_aligned;
 use crate::host::gather::{gather, scatter};
 use crate::host::map::{MapKernel, Operand, Place};
+use crate::host::stream::{self, PAST_CACHES};
 use crate::host::tile::Tile;
 use crate::simd::{self, Level};
 use crate::template::space::Offsets;
@@ -23,6 +24,8 @@ pub(super) struct Run<'a> {
     pub(super) raw: [Tile; MAX_INPUTS + 1],
     /// Elements as the body computes with them.
     pub(super) ready: [Tile; MAX_INPUTS + 1],
+    /// Whether the output is written past the caches.
+    past: bool,
 }
 
 /// The tile of the output.
@@ -45,6 +48,7 @@ impl<'a> Run<'a> {
             inputs,
             raw: [const { Tile::new() }; MAX_INPUTS + 1],
             ready: [const { Tile::new() }; MAX_INPUTS + 1],
+            past: false,
         }
     }
 
@@ -90,8 +94,17 @@ impl<'a> Run<'a> {
                 unsafe { self.spread(index, kernel.tile.min(range.len())) };
             }
         }
+        let mut arrays = kernel.inputs.iter().zip(self.inputs);
+        self.past = out_direct
+            && kernel.output.footprint.len() >= PAST_CACHES
+            && arrays.all(|(operand, base)| self.is_apart(operand, base));
+        let converts = out_direct && self.converts_in_place();
         // Without scratch memory a row needs no tiles.
-        let limit = if all_direct { usize::MAX } else { kernel.tile };
+        let limit = if converts || (all_direct && !self.past) {
+            usize::MAX
+        } else {
+            kernel.tile
+        };
         let mut position = range.start;
         while position < range.end {
             let mut count = limit.min(range.end - position);
@@ -100,6 +113,15 @@ impl<'a> Run<'a> {
                 count = count.min(inner - position % inner);
             }
             let offsets = kernel.space.locate(position);
+            if converts {
+                let (from, to) = (kernel.inputs[0].dtype, kernel.output.dtype);
+                let src = self.inputs[0].wrapping_offset(offsets[1]);
+                let dst = self.out.wrapping_offset(offsets[0]);
+                // SAFETY: `count` elements of a row on either side, aligned and apart.
+                unsafe { cast(self.level, (from, src), (to, dst), count) };
+                position += count;
+                continue;
+            }
             let mut from: Inputs = [self.out; MAX_INPUTS];
             for index in 0..kernel.inputs.len() {
                 from[index] = if direct[index] {
@@ -115,6 +137,20 @@ impl<'a> Run<'a> {
             unsafe { self.compute(out_direct, from, position, count, &offsets) };
             position += count;
         }
+        if self.past {
+            stream::fence();
+        }
+    }
+
+    /// Whether this is a copy that only converts, from elements that can be read where they lie.
+    fn converts_in_place(&self) -> bool {
+        let operand = &self.kernel.inputs[0];
+        let base = self.inputs[0];
+        self.kernel.body.is_none()
+            && matches!(operand.place, Place::Linear | Place::Row)
+            && operand.dtype != operand.compute
+            && is_aligned(base, operand.dtype)
+            && self.is_apart(operand, base)
     }
 
     /// Fills an input's tile with its one element.
@@ -215,7 +251,8 @@ impl<'a> Run<'a> {
         let kernel = self.kernel;
         let output = &kernel.output;
         let here = self.out.wrapping_offset(offsets[0]);
-        let target = if out_direct {
+        let in_place = out_direct && !self.past;
+        let target = if in_place {
             here
         } else {
             self.ready[OUT].as_mut_ptr()
@@ -224,7 +261,7 @@ impl<'a> Run<'a> {
         match kernel.body {
             // SAFETY: aligned, apart from one another, and `count` elements each.
             Some(body) => unsafe { body.run(self.level, target, from, count) },
-            None if out_direct => {
+            None if in_place => {
                 // SAFETY: a copy's input has the output's dtype by now. It may be the output
                 // itself only by way of a tile.
                 unsafe {
@@ -233,10 +270,14 @@ impl<'a> Run<'a> {
             }
             None => computed = from[0],
         }
-        if out_direct {
+        if in_place {
             return;
         }
         let size = output.dtype.size();
+        if self.past {
+            // SAFETY: `count` elements of the output's row, and as many computed ones.
+            return unsafe { stream::store(computed, here, count * size) };
+        }
         let linear = matches!(output.place, Place::Linear | Place::Row);
         if output.dtype != output.compute {
             let aligned = linear && is_aligned(self.out, output.dtype);

@@ -38,6 +38,13 @@ const MANY_OUTPUTS: usize = 4096;
 /// Runs of at least this many elements are folded along.
 const LONG_RUN: usize = 64;
 
+/// Rows that are folded side by side before their states are kept: keeping them costs as much as
+/// some dozens of rows.
+const HIGH_PIECE: usize = 1024;
+
+/// Outputs that are folded side by side are shared among threads in groups of this many.
+const GROUP: usize = 64;
+
 /// Rows of fewer outputs than this aren't worth folding side by side.
 const SHORT_ROW: usize = 32;
 
@@ -121,7 +128,7 @@ impl ReduceKernel {
         let block = if along {
             BLOCK
         } else {
-            (BLOCK / kept.size().max(1)).max(SHORT_RUN)
+            (BLOCK / kept.size().max(1)).max(HIGH_PIECE)
         };
         let blocks = if kept.size() < MANY_OUTPUTS {
             reduced.size().div_ceil(block).max(1)
@@ -181,29 +188,63 @@ impl ReduceKernel {
     /// # Safety
     /// As for [`HostKernel::run`]: the outputs may be written.
     unsafe fn emit(&self, base: *mut u8, first: usize, states: &[Words]) {
-        let (level, computed, dtype) = (simd::current(), self.fold.output(), self.output.0);
-        let (elements, stride) = (self.reduced.size() as u64, self.kept.inner_stride(0));
-        let (mut results, mut converted) = (Tile::new(), Tile::new());
-        let tile = TILE_BYTES / computed.size().max(dtype.size());
-        for begin in (0..states.len()).step_by(tile) {
-            let states = &states[begin..states.len().min(begin + tile)];
-            let mut from = results.as_mut_ptr();
+        let elements = self.reduced.size() as u64;
+        let mut results = Tile::new();
+        // A tile has room for the results of a group, whatever they are.
+        for (number, states) in states.chunks(COLUMNS).enumerate() {
+            let from = results.as_mut_ptr();
+            let begin = first + number * COLUMNS;
             // SAFETY: a tile has room for the results.
             unsafe { self.fold.finish(states, elements, self.correction, from) };
-            if computed != dtype {
-                let to = converted.as_mut_ptr();
-                // SAFETY: aligned tiles with room for as many elements.
-                unsafe { cast(level, (computed, from), (dtype, to), states.len()) };
-                from = to;
-            }
-            self.kept
-                .rows(first + begin, states.len(), |offsets, length| {
-                    let dst = base.wrapping_offset(offsets[0]);
-                    // SAFETY: `length` outputs of a row, which the caller vouches for.
-                    unsafe { scatter(dtype.size(), from, dst, stride, length) };
-                    from = from.wrapping_add(length * dtype.size());
-                });
+            // SAFETY: the caller vouches for the outputs.
+            unsafe { self.place(base, begin..begin + states.len(), from) };
         }
+    }
+
+    /// Writes the results of outputs, at most [`COLUMNS`], of the partials of all their elements.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`]: the outputs may be written. `partials` holds one for each.
+    unsafe fn emit_partials(&self, base: *mut u8, outputs: Range<usize>, partials: *const u8) {
+        let (elements, mut results) = (self.reduced.size() as u64, Tile::new());
+        let (from, count) = (results.as_mut_ptr(), outputs.len());
+        let (level, correction) = (simd::current(), self.correction);
+        // SAFETY: a tile has room for the results.
+        unsafe {
+            self.fold
+                .finish_partials(level, (partials, count), elements, correction, from);
+        };
+        // SAFETY: the caller vouches for the outputs.
+        unsafe { self.place(base, outputs, from) };
+    }
+
+    /// Puts results of the fold's dtype, at most [`COLUMNS`], where they belong.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`]: the outputs may be written. `from` holds an aligned result for
+    /// each.
+    unsafe fn place(&self, base: *mut u8, outputs: Range<usize>, mut from: *const u8) {
+        const { assert!(COLUMNS * 16 <= TILE_BYTES) };
+        let (level, computed, dtype) = (simd::current(), self.fold.output(), self.output.0);
+        let (count, stride) = (outputs.len(), self.kept.inner_stride(0));
+        let mut converted = Tile::new();
+        if computed != dtype {
+            let to = converted.as_mut_ptr();
+            // SAFETY: aligned, and a tile with room for as many elements.
+            unsafe { cast(level, (computed, from), (dtype, to), count) };
+            from = to;
+        }
+        self.kept.rows(outputs.start, count, |offsets, length| {
+            let dst = base.wrapping_offset(offsets[0]);
+            // SAFETY: `length` outputs of a row, which the caller vouches for.
+            unsafe { scatter(dtype.size(), from, dst, stride, length) };
+            from = from.wrapping_add(length * dtype.size());
+        });
+    }
+
+    /// Whether outputs are folded side by side, each of so few elements that one partial holds them.
+    fn is_low(&self) -> bool {
+        !self.along && self.blocks == 1 && (1..=SHORT_RUN).contains(&self.reduced.size())
     }
 }
 
@@ -233,13 +274,23 @@ unsafe impl HostKernel for ReduceKernel {
     }
 
     fn grain(&self) -> usize {
-        (BLOCK / 4 / self.block.max(1)).max(1)
+        let outputs = (BLOCK / 4 / self.block.max(1)).max(1);
+        if self.along {
+            outputs
+        } else {
+            outputs.next_multiple_of(GROUP)
+        }
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         let outputs = self.kept.size();
         let mut at = range.start;
         let mut run = Run::new(self, bases[1].as_ptr());
+        if self.is_low() {
+            // SAFETY: the caller vouches for the operands; no other call computes these outputs.
+            unsafe { run.across_few(range, bases[0].as_ptr()) };
+            return Ok(());
+        }
         while at < range.end {
             let (block, output) = (at / outputs, at % outputs);
             let count = (range.end - at).min(outputs - output).min(COLUMNS);

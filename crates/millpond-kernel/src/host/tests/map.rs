@@ -7,6 +7,7 @@ use super::array::{Array, AtLevel, Lie, is_close, levels, run, sample};
 use crate::error::PlanError;
 use crate::host::body::Body;
 use crate::host::map::compute_dtype;
+use crate::host::stream::PAST_CACHES;
 use crate::simd::Level;
 use crate::{Input, MapKernel, Operation, find, operations};
 
@@ -282,6 +283,43 @@ fn contiguous_loops_accept_unaligned_and_shared_memory() {
     for index in 0..1000 {
         let bytes = memory[3 + index * 8..][..8].try_into().unwrap();
         assert_eq!(f64::from_ne_bytes(bytes), (index * index) as f64);
+    }
+}
+
+#[test]
+fn large_outputs_are_the_same_however_they_are_written() {
+    let add = find("add").unwrap();
+    for level in levels() {
+        for dtype in [DType::Int8, DType::Float32, DType::Float64] {
+            let size = PAST_CACHES / dtype.size() + 77;
+            let line = line(size);
+            let of = |shift| Array::of(dtype, line.clone(), |index| sample(dtype, index + shift));
+            let (mut a, mut b) = (of(0), of(5));
+            let body = add.body(&[dtype, dtype]).unwrap();
+            let expected: Vec<_> = (0..size)
+                .map(|index| reference(body, &[a.element(index), b.element(index)], dtype))
+                .collect();
+            let _forced = AtLevel::new(level);
+            let inputs = [Input::Array(dtype, &line), Input::Array(dtype, &line)];
+            let signature = add.resolve(&[dtype, dtype], DType::Float64).unwrap();
+            let planned = MapKernel::new(add, &signature, (dtype, &line), &inputs).unwrap();
+            let short = add.contiguous_loop(dtype).unwrap().over(size);
+            for kernel in [&planned as &dyn HostKernel, &short] {
+                let mut out = Array::blank(dtype, line.clone());
+                run(kernel, &mut [&mut out, &mut a, &mut b], &[3, 5000]);
+                out.check_guards();
+                for (index, &expected) in expected.iter().enumerate() {
+                    assert!(is_close(dtype, out.element(index), expected, 0));
+                }
+            }
+            let copy = MapKernel::copy((dtype, &line), inputs[0]).unwrap();
+            let mut out = Array::blank(dtype, line.clone());
+            run(&copy, &mut [&mut out, &mut a], &[3, 5000]);
+            out.check_guards();
+            for index in 0..size {
+                assert_eq!(out.raw(index), a.raw(index));
+            }
+        }
     }
 }
 

@@ -172,6 +172,24 @@ fn every_layout_and_axis_is_reduced_right() {
 }
 
 #[test]
+fn high_columns_are_reduced_side_by_side() {
+    for level in levels() {
+        let _forced = AtLevel::new(level);
+        for name in ["argmax", "argmin", "max", "sum", "any"] {
+            for dtype in [DType::Bool, DType::Int8, DType::Float32, DType::Float64] {
+                let layout = Layout::contiguous(&[300, 45], 1).unwrap();
+                let value = |index: usize| match name {
+                    "sum" => plain(dtype, index),
+                    _ => sample(dtype, index / 3),
+                };
+                let mut input = Array::of(dtype, layout, value);
+                check(find_reduction(name).unwrap(), &mut input, &[0], &[7]);
+            }
+        }
+    }
+}
+
+#[test]
 fn middle_axes_are_reduced_right() {
     for shape in [[4, 5, 6], [2, 70, 40], [40, 70, 2]] {
         let layout = Layout::contiguous(&shape, 1).unwrap();

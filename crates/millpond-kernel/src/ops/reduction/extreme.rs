@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use num_complex::Complex;
 
-use super::{Reducer, Words};
+use super::{Reducer, SHORT_RUN, Words};
 use crate::host::value::Value;
 
 /// A number with an order.
@@ -169,6 +169,7 @@ impl<E: End, T: Ordered> Reducer for Extreme<E, T> {
         Self::choose(a, b)
     }
 
+    #[inline(always)]
     fn finish(self, state: T, _: u64, _: f64) -> T {
         state
     }
@@ -211,6 +212,8 @@ impl<E: End, T: Ordered> Position<E, T> {
 }
 
 impl<E: End, T: Ordered> Reducer for Position<E, T> {
+    const ROWS: usize = SHORT_RUN;
+
     type Value = T;
     type Partial = Place<T>;
     type State = Place<T>;
@@ -248,6 +251,7 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
         Self::choose(a, b)
     }
 
+    #[inline(always)]
     fn finish(self, state: Place<T>, _: u64, _: f64) -> i64 {
         state.index.cast_signed()
     }
@@ -262,6 +266,37 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
             value: T::of([first, second]),
             index,
         }
+    }
+
+    /// Keeps values and rows apart, which vectorises.
+    #[inline(always)]
+    fn columns<'a, const N: usize>(
+        self,
+        mut partials: [Place<T>; N],
+        mut rows: impl Iterator<Item = &'a [T::Storage; N]>,
+        index: u64,
+    ) -> [Place<T>; N] {
+        let Some(first) = rows.next() else {
+            return partials;
+        };
+        let mut best = first.map(T::load);
+        let mut places = [0_u32; N];
+        for (at, row) in (1..).zip(rows) {
+            for lane in 0..N {
+                let value = T::load(row[lane]);
+                let better = E::before(value, best[lane]) | (value.is_nan() & !best[lane].is_nan());
+                best[lane] = if better { value } else { best[lane] };
+                places[lane] = if better { at } else { places[lane] };
+            }
+        }
+        for lane in 0..N {
+            let found = Place {
+                value: best[lane],
+                index: index + u64::from(places[lane]),
+            };
+            partials[lane] = Self::choose(partials[lane], found);
+        }
+        partials
     }
 
     /// Finds the value first, which vectorises, and then where it is, unless an earlier element

@@ -24,6 +24,12 @@ pub type Words = [u64; 4];
 
 /// How elements of a type are reduced.
 pub trait Reducer: Copy + Send + Sync + 'static {
+    /// Whether an element costs so many instructions that few at a time fill the processor.
+    const IS_HEAVY: bool = false;
+
+    /// The most rows that [`Reducer::columns`] is handed at a time.
+    const ROWS: usize = 8;
+
     /// What is reduced.
     type Value: Value;
     /// What a short run of elements is folded into.
@@ -60,6 +66,23 @@ pub trait Reducer: Copy + Send + Sync + 'static {
 
     /// The state of words that [`Reducer::pack`] made.
     fn unpack(self, words: Words) -> Self::State;
+
+    /// Folds rows of neighbouring columns, the first of number `index`, into a partial of each
+    /// column.
+    #[inline(always)]
+    fn columns<'a, const N: usize>(
+        self,
+        mut partials: [Self::Partial; N],
+        rows: impl Iterator<Item = &'a [<Self::Value as Value>::Storage; N]>,
+        index: u64,
+    ) -> [Self::Partial; N] {
+        for (at, row) in (index..).zip(rows) {
+            for lane in 0..N {
+                partials[lane] = self.push(partials[lane], Self::Value::load(row[lane]), at);
+            }
+        }
+        partials
+    }
 
     /// Folds contiguous elements from number `index` on, of which there are at most a tile.
     ///

@@ -101,6 +101,8 @@ macro_rules! moments {
         pub(super) struct $name;
 
         impl Reducer for $name {
+            const IS_HEAVY: bool = true;
+
             type Value = f64;
             type Partial = Moments;
             type State = Moments;

@@ -85,6 +85,8 @@ impl Scaled {
 macro_rules! scaled {
     ($name:ident) => {
         impl Reducer for $name {
+            const IS_HEAVY: bool = true;
+
             type Value = f64;
             type Partial = Scaled;
             type State = Scaled;

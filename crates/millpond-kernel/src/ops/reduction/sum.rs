@@ -124,6 +124,7 @@ macro_rules! integers {
                 a.wrapping_add(b)
             }
 
+            #[inline(always)]
             fn round(total: Self) -> Self {
                 total
             }
@@ -181,10 +182,12 @@ macro_rules! floats {
                 a.merge(b)
             }
 
+            #[inline(always)]
             fn round(total: Long) -> Self {
                 total.value() as Self
             }
 
+            #[inline(always)]
             fn mean(total: Long, elements: u64) -> Self {
                 (total.value() / elements as f64) as Self
             }
@@ -301,6 +304,7 @@ macro_rules! sums {
                 T::merge(a, b)
             }
 
+            #[inline(always)]
             fn finish(self, $total: T::Total, $elements: u64, _: f64) -> T {
                 $finish
             }
@@ -366,6 +370,7 @@ impl<T: Term> Reducer for Product<T> {
         a.times(b)
     }
 
+    #[inline(always)]
     fn finish(self, state: T, _: u64, _: f64) -> T {
         state
     }

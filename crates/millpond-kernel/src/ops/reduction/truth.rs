@@ -45,6 +45,7 @@ macro_rules! truth {
                 $merge
             }
 
+            #[inline(always)]
             fn finish(self, state: $state, _: u64, _: f64) -> $output {
                 state
             }
