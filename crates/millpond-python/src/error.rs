@@ -5,11 +5,13 @@
 
 use millpond::runtime::Error;
 use pyo3::exceptions::{
-    PyBufferError, PyIndexError, PyMemoryError, PyNotImplementedError, PyOverflowError,
+    PyBufferError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError, PyOverflowError,
     PyTimeoutError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use crate::gil;
 
 /// Turns an error of millpond into an exception.
 pub(crate) trait Raise<T> {
@@ -81,6 +83,9 @@ pub(crate) fn runtime_error(error: &Error) -> PyErr {
         Error::Forked { .. } => own("ForkedError", message, |_| Ok(())),
         Error::UnknownDevice { .. } => own("UnknownDeviceError", message, |_| Ok(())),
         Error::HostAccess { .. } => PyBufferError::new_err(message),
+        Error::Interrupted { .. } => {
+            gil::take_interrupt().unwrap_or_else(|| PyKeyboardInterrupt::new_err(message))
+        }
         Error::TimedOut { .. } => PyTimeoutError::new_err(message),
         Error::Bounds { .. } => PyIndexError::new_err(message),
         Error::OperandCount { .. } => PyTypeError::new_err(message),

@@ -29,6 +29,8 @@ thread_local! {
     /// Whether this thread came from Python and holds the interpreter lock, as far as is known
     /// here: not while it is in [`release`].
     static ATTACHED: Cell<bool> = const { Cell::new(false) };
+    /// What the signal raised that interrupted a wait inside of the runtime.
+    static INTERRUPT: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 
 /// To be called first by everything that Python calls and that may submit, wait or let go.
@@ -38,15 +40,31 @@ pub(crate) fn enter() {
     drain_releases();
 }
 
-/// Makes the runtime let go of the interpreter lock wherever it blocks a thread.
+/// Makes the runtime let go of the interpreter lock wherever it blocks a thread, and give up a wait
+/// that a signal interrupts.
 pub(crate) fn install() {
-    set_hook(|wait| {
-        if ATTACHED.get() {
-            Python::attach(|py| release(py, wait));
-        } else {
-            wait();
+    set_hook(|slice, may_stop| {
+        if !ATTACHED.get() {
+            return slice(None);
         }
+        Python::attach(|py| {
+            if !may_stop {
+                return release(py, || slice(None));
+            }
+            while !release(py, || slice(Some(Instant::now() + SLICE))) {
+                if let Err(interrupt) = py.check_signals() {
+                    INTERRUPT.set(Some(interrupt));
+                    return false;
+                }
+            }
+            true
+        })
     });
+}
+
+/// The exception that made this thread give up a wait.
+pub(crate) fn take_interrupt() -> Option<PyErr> {
+    INTERRUPT.take()
 }
 
 /// Makes a call that submits work. Where it has to wait, the interpreter lock is released.

@@ -25,22 +25,60 @@ struct DeviceCore {
     /// Whose points its queues can follow.
     driver: u64,
     pools: [Arc<PoolCore>; 3],
-    default_queue: Mutex<Option<Queue>>,
+    default_queue: Mutex<Slot>,
     /// Out of order, for copies that host code waits for.
-    host_queue: Mutex<Option<Queue>>,
+    host_queue: Mutex<Slot>,
     queues: Mutex<Vec<Weak<QueueCore>>>,
+}
+
+/// A queue that a device makes when it is first asked for.
+enum Slot {
+    /// Kept until shutdown.
+    Kept(Option<Queue>),
+    /// Kept by whoever uses it: the device lives no longer than its users.
+    Lent(Weak<QueueCore>),
+}
+
+impl Slot {
+    fn queue(&self) -> Option<Queue> {
+        match self {
+            Self::Kept(queue) => queue.clone(),
+            Self::Lent(queue) => queue.upgrade().map(Queue::of),
+        }
+    }
+
+    fn set(&mut self, queue: &Queue) {
+        match self {
+            Self::Kept(kept) => *kept = Some(queue.clone()),
+            Self::Lent(lent) => *lent = Arc::downgrade(queue.core()),
+        }
+    }
+
+    fn clear(&mut self) -> Option<Queue> {
+        match self {
+            Self::Kept(queue) => queue.take(),
+            Self::Lent(_) => None,
+        }
+    }
 }
 
 impl Device {
     /// Opens a driver's device, named after the driver and the device's number.
     pub fn open(hal: Arc<dyn hal::Device>) -> Self {
         let name = format!("{}:{}", hal.info().backend, hal.info().index);
-        Self::named(hal, name, new_driver())
+        Self::named(hal, name, new_driver(), true)
     }
 
     /// Opens a device under a name; `driver` is the same for devices whose queues can follow each
-    /// other.
-    pub(crate) fn named(hal: Arc<dyn hal::Device>, name: String, driver: u64) -> Self {
+    /// other. A device that isn't kept gives all it has back with its last handle.
+    pub(crate) fn named(hal: Arc<dyn hal::Device>, name: String, driver: u64, kept: bool) -> Self {
+        let slot = || {
+            Mutex::new(if kept {
+                Slot::Kept(None)
+            } else {
+                Slot::Lent(Weak::new())
+            })
+        };
         lifecycle::watch_forks();
         let pools = MemoryKind::ALL
             .map(|kind| Arc::new(PoolCore::new(Arc::clone(&hal), name.clone(), kind)));
@@ -49,8 +87,8 @@ impl Device {
             name,
             driver,
             pools,
-            default_queue: Mutex::new(None),
-            host_queue: Mutex::new(None),
+            default_queue: slot(),
+            host_queue: slot(),
             queues: Mutex::default(),
         }))
     }
@@ -83,13 +121,13 @@ impl Device {
         self.made_once(&self.0.host_queue, &options)
     }
 
-    fn made_once(&self, slot: &Mutex<Option<Queue>>, options: &QueueOptions) -> Result<Queue> {
+    fn made_once(&self, slot: &Mutex<Slot>, options: &QueueOptions) -> Result<Queue> {
         let mut slot = lock(slot);
-        if let Some(queue) = &*slot {
-            return Ok(queue.clone());
+        if let Some(queue) = slot.queue() {
+            return Ok(queue);
         }
         let queue = self.create_queue(options)?;
-        *slot = Some(queue.clone());
+        slot.set(&queue);
         Ok(queue)
     }
 
@@ -131,7 +169,7 @@ impl Device {
         Ok(parts
             .into_iter()
             .enumerate()
-            .map(|(index, part)| Self::named(part, name(index), self.0.driver))
+            .map(|(index, part)| Self::named(part, name(index), self.0.driver, false))
             .collect())
     }
 
@@ -163,7 +201,7 @@ impl Device {
     /// Finishes all work and stops the device's threads; every later call on it fails.
     pub fn shutdown(&self) {
         for slot in [&self.0.default_queue, &self.0.host_queue] {
-            drop(lock(slot).take());
+            drop(lock(slot).clear());
         }
         self.0.hal.shutdown();
     }

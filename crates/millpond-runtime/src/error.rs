@@ -126,6 +126,13 @@ pub enum Error {
         /// What is wrong, with the values.
         reason: String,
     },
+    /// The surface gave up a wait, for instance because the user interrupted the program. What was
+    /// submitted before stays submitted.
+    #[error("{what} was interrupted")]
+    Interrupted {
+        /// The wait.
+        what: &'static str,
+    },
     /// A wait's deadline passed.
     #[error("the wait timed out after {} ms", waited.as_millis())]
     TimedOut {

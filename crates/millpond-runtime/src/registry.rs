@@ -34,7 +34,9 @@ impl Registry {
                         } else {
                             format!("{}:{index}", driver.name())
                         };
-                        registry.devices.push(Device::named(device, name, number));
+                        registry
+                            .devices
+                            .push(Device::named(device, name, number, true));
                     }
                 }
                 Err(error) => registry.problems.push((driver.name().to_owned(), error)),

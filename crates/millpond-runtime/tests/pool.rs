@@ -10,7 +10,7 @@ use std::sync::Arc;
 use millpond_hal::Driver;
 use millpond_hal::layers::{Fault, Layered};
 use millpond_hal::null::{NullDriver, NullOptions};
-use millpond_runtime::{Device, Error, MemoryKind, QueueOptions, Registry};
+use millpond_runtime::{Device, Error, MemoryKind, Partition, QueueOptions, Registry};
 use millpond_testkit::watchdog::watched;
 
 const GIB: usize = 1 << 30;
@@ -127,6 +127,28 @@ fn blocks_go_from_an_idle_queue_to_another() {
         let second = b.allocate(MemoryKind::Device, GIB).unwrap();
         assert_eq!(second.address(), address, "rule R3");
         check_identity(&device);
+    });
+}
+
+#[test]
+fn a_part_of_a_device_gives_its_memory_back_with_its_last_handle() {
+    watched(|| {
+        let (driver, device) = null(64 * GIB);
+        let part = device.partition(&Partition::Equally(1)).unwrap().remove(0);
+        let memory = part
+            .default_queue()
+            .unwrap()
+            .allocate(MemoryKind::Device, 1000)
+            .unwrap();
+        assert_eq!(
+            memory.queue(),
+            part.default_queue().unwrap(),
+            "while it is in use"
+        );
+        drop(part);
+        assert!(driver.null_devices()[0].allocated_bytes() > 0);
+        drop(memory);
+        assert_eq!(driver.null_devices()[0].allocated_bytes(), 0);
     });
 }
 

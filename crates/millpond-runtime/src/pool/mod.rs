@@ -30,7 +30,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source, tracking::Tracking};
-use crate::queue::{Native, Queue, QueueCore};
+use crate::queue::{Native, Queue, QueueCore, stop_if_interrupted};
 use crate::sync::lock;
 
 pub(crate) use cache::Cache;
@@ -318,7 +318,7 @@ impl PoolCore {
             let Some(conditions) = conditions else { break };
             for (native, sequence) in conditions {
                 // How that command ended doesn't matter to the memory it used.
-                let _ = native.wait(sequence);
+                stop_if_interrupted(native.wait_or_stop(sequence, "a wait for memory"))?;
             }
         }
         let mut answer = self.grow(size);

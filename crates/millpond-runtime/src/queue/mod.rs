@@ -28,6 +28,7 @@ use crate::sync::lock;
 pub use call::Operands;
 pub(crate) use line::Line;
 pub(crate) use native::Native;
+pub(crate) use submit::stop_if_interrupted;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use, serve_tasks};
 
 /// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.

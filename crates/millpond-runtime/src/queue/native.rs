@@ -62,18 +62,24 @@ impl Native {
             && matches!(self.queue.outcome(sequence), Some(Err(_)))
     }
 
-    /// Waits without a deadline; the failure if it failed.
+    /// Waits without a deadline, whatever the surface has to say; the failure if it failed.
     pub(crate) fn wait(&self, sequence: u64) -> Result<(), Failure> {
         if !self.reached(sequence) {
-            waiting::run(|| {
-                self.queue.wait(sequence, None);
+            waiting::run(false, |_| self.queue.wait(sequence, None) == Wait::Reached);
+        }
+        self.success(sequence)
+    }
+
+    /// Waits without a deadline, unless the surface gives up; the failure if it failed.
+    pub(crate) fn wait_or_stop(&self, sequence: u64, what: &'static str) -> Result<(), Error> {
+        let reached = self.reached(sequence)
+            || waiting::run(true, |until| {
+                self.queue.wait(sequence, until) == Wait::Reached
             });
+        if !reached {
+            return Err(Error::Interrupted { what });
         }
-        if self.has_failed(sequence) {
-            self.queue.outcome(sequence).unwrap_or(Ok(()))
-        } else {
-            Ok(())
-        }
+        Ok(self.success(sequence)?)
     }
 
     /// Waits for one command, well or not, until the deadline.
@@ -87,13 +93,24 @@ impl Native {
             return Ok(());
         }
         let mut answer = Wait::Reached;
-        waiting::run(|| answer = self.queue.wait(sequence, deadline));
+        waiting::run(false, |_| {
+            answer = self.queue.wait(sequence, deadline);
+            true
+        });
         match answer {
             Wait::Reached => Ok(()),
             Wait::TimedOut => Err(Error::TimedOut {
                 waited: begin.elapsed(),
             }),
         }
+    }
+
+    /// How a finished command ended.
+    fn success(&self, sequence: u64) -> Result<(), Failure> {
+        if self.has_failed(sequence) {
+            return self.queue.outcome(sequence).unwrap_or(Ok(()));
+        }
+        Ok(())
     }
 
     pub(crate) fn hal(&self) -> &Arc<dyn hal::Queue> {

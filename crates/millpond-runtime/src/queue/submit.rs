@@ -138,9 +138,13 @@ impl QueueCore {
         open_when_reached(bridges);
         if uses.iter().any(|use_| use_.allocation.is_host_shared()) && !in_task() {
             // Host code may look at, or change, the bytes as soon as this returns.
-            self.native().wait(sequence).inspect_err(|failure| {
+            let waited = self
+                .native()
+                .wait_or_stop(sequence, "a wait for memory of the host");
+            if let Err(Error::Failed(failure)) = &waited {
                 failure.surface();
-            })?;
+            }
+            waited?;
         }
         Ok(sequence)
     }
@@ -157,7 +161,10 @@ impl QueueCore {
             let target = lines.own.submitted - BACKLOG / 2;
             drop(lines);
             // A failure of that command surfaces where rule O7 says, not here.
-            let _ = self.native().wait(target);
+            let waited = self
+                .native()
+                .wait_or_stop(target, "a wait for room on the queue");
+            stop_if_interrupted(waited)?;
         }
     }
 
@@ -256,6 +263,14 @@ impl QueueCore {
         let point = unsafe { self.native().hal().submit(submission) }?;
         line.submitted = point.sequence;
         Ok(point.sequence)
+    }
+}
+
+/// Passes an interruption on and lets any other answer of a wait be.
+pub(crate) fn stop_if_interrupted(waited: Result<()>) -> Result<()> {
+    match waited {
+        Err(error @ Error::Interrupted { .. }) => Err(error),
+        _ => Ok(()),
     }
 }
 

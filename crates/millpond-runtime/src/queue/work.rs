@@ -10,8 +10,8 @@ use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
-use crate::queue::submit::{Use, as_task};
-use crate::queue::{Native, Queue};
+use crate::queue::Queue;
+use crate::queue::submit::{Use, as_task, stop_if_interrupted};
 
 /// What runs on a host thread when the queue reaches it; the error's text becomes the failure.
 pub type TaskResult = std::result::Result<(), String>;
@@ -218,14 +218,16 @@ impl Queue {
 impl Dependencies {
     /// Waits on the host for all of it; the failure of what content was needed of.
     pub(crate) fn wait(&self) -> Result<()> {
+        const WHAT: &str = "a wait for memory";
         for (queue, sequence) in &self.behind {
-            let _ = queue.wait(*sequence);
+            stop_if_interrupted(queue.wait_or_stop(*sequence, WHAT))?;
         }
         for (queue, sequence) in &self.after {
-            if let Err(failure) = Native::wait(queue, *sequence) {
+            let waited = queue.wait_or_stop(*sequence, WHAT);
+            if let Err(Error::Failed(failure)) = &waited {
                 failure.surface();
-                return Err(Error::Failed(failure));
             }
+            waited?;
         }
         Ok(())
     }
