@@ -146,14 +146,24 @@ def test_a_spawned_child_works(run):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not sent there")
 @pytest.mark.parametrize(
-    "wait", ["queue.wait()", "event.wait()", "millpond.wait()", "memory.tobytes()", "memoryview(memory)"]
+    "wait",
+    [
+        "queue.wait()",
+        "event.wait()",
+        "millpond.wait()",
+        "memory.tobytes()",
+        "memoryview(memory)",
+        "shared.fill(2)",
+        "[memory.fill(2) for _ in range(10_000)]",
+    ],
 )
 def test_o9_control_c_interrupts_a_wait(wait):
     program = f"""
     import millpond
     from millpond.memory import SharedMemory
     queue = millpond.default_device().default_queue
-    memory = SharedMemory(100)
+    memory, shared = SharedMemory(100), SharedMemory(100)
+    view = memoryview(shared)
     gate = queue.gate()
     memory.fill(1)
     event = queue.record()
