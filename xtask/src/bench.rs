@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::project;
 use crate::python_env;
 use crate::run::{Program, step};
-use crate::wheel::{self, Reach};
+use crate::wheel::{self, Profile, Reach};
 
 /// The page that `--write` keeps.
 const PAGE: &str = "docs/performance.md";
@@ -25,7 +25,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let rounds = options.number("rounds", 1.0)?;
     let budget = options.number("budget", 0.2)?;
     python_env::prepare(&["build", "bench"])?;
-    let wheel = wheel::build(Reach::Here)?;
+    let wheel = wheel::build(Reach::Here, Profile::Dist)?;
     python_env::install_wheel(&wheel)?;
 
     let results = project::path("target/bench");

@@ -60,7 +60,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "wheel",
         usage: "[--zig]",
-        about: "build a release wheel into target/wheels; --zig: for systems with an old C library",
+        about: "build the wheel to hand out into target/wheels; --zig: for systems with an old C library",
         run: wheel::command,
     },
     Command {

@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::project;
 use crate::python_env;
 use crate::run::{Program, step};
-use crate::wheel::{self, Reach};
+use crate::wheel::{self, Profile, Reach};
 
 /// The exit code of pytest for "no test was selected".
 const PYTEST_NOTHING_SELECTED: i32 = 5;
@@ -24,7 +24,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let with_python = both || options.has("python");
     python_env::prepare(if with_python { &["build", "test"] } else { &[] })?;
     if with_python {
-        let wheel = wheel::build(Reach::Here)?;
+        let wheel = wheel::build(Reach::Here, Profile::Release)?;
         python_env::install_wheel(&wheel)?;
     }
     let levels = if options.has("simd") {

@@ -18,7 +18,16 @@ pub(crate) enum Reach {
     Manylinux2014,
 }
 
-/// Builds a release wheel and prints its size.
+/// What the wheel is for, by the name of a profile in `Cargo.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Tests and the demo.
+    Release,
+    /// Handing out and measuring: slower to build.
+    Dist,
+}
+
+/// Builds a wheel to hand out and prints its size.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let options = Options::parse(arguments, &["zig"], &[])?;
     options.no_words()?;
@@ -27,7 +36,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     } else {
         Reach::Here
     };
-    let wheel = build(reach)?;
+    let wheel = build(reach, Profile::Dist)?;
     let size = fs::metadata(&wheel).map_err(Failure::file(&wheel))?.len();
     println!(
         "{} ({:.2} MB)",
@@ -37,15 +46,19 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-/// Builds a release wheel into `target/wheels`, the only one there afterwards.
-pub(crate) fn build(reach: Reach) -> Outcome<PathBuf> {
+/// Builds an optimised wheel into `target/wheels`, the only one there afterwards.
+pub(crate) fn build(reach: Reach, profile: Profile) -> Outcome<PathBuf> {
     python_env::prepare(&["build"])?;
     if reach == Reach::Manylinux2014 {
         python_env::prepare(&["zig"])?;
     }
     let folder = project::path("target/wheels");
     step("build the wheel", || {
-        let maturin = maturin(&folder).arg("--release");
+        let profile = match profile {
+            Profile::Release => "release",
+            Profile::Dist => "dist",
+        };
+        let maturin = maturin(&folder).args(["--profile", profile]);
         match reach {
             Reach::Here => maturin.run(),
             Reach::Manylinux2014 => maturin
