@@ -108,10 +108,10 @@ impl Machine {
     }
 }
 
-/// Calls that make a window of some microseconds.
+/// Calls that make a window of some dozens of microseconds.
 fn calls(kernel: &impl HostKernel) -> u32 {
     let pieces = kernel.extent().max(kernel.grain() / 64);
-    (20_000 / pieces.max(1)).max(1) as u32
+    (200_000 / pieces.max(1)).max(1) as u32
 }
 
 fn least(mut window: impl FnMut() -> Duration) -> f64 {

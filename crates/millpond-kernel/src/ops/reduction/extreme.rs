@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use num_complex::Complex;
 
-use super::{Reducer, SHORT_RUN, Words};
+use super::{LANES, Reducer, SHORT_RUN, Words};
 use crate::host::value::Value;
 
 /// A number with an order.
@@ -311,17 +311,26 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
             return state;
         }
         let nan = best.is_nan();
-        for (at, &value) in values.iter().enumerate() {
+        let is_it = |value: T::Storage| {
             let value = T::load(value);
             let same = !nan & !E::before(best, value) & !E::before(value, best);
-            if (same & !value.is_nan()) | (nan & value.is_nan()) {
-                return Place {
-                    value,
-                    index: index + at as u64,
-                };
+            (same & !value.is_nan()) | (nan & value.is_nan())
+        };
+        // Whole chunks without a branch for each element, up to the one that holds it.
+        let (chunks, _) = values.as_chunks::<LANES>();
+        let holds = |chunk: &[T::Storage; LANES]| {
+            let mut any = false;
+            for lane in 0..LANES {
+                any |= is_it(chunk[lane]);
             }
-        }
-        state
+            any
+        };
+        let before = chunks.iter().take_while(|chunk| !holds(chunk)).count() * LANES;
+        let at = values[before..].iter().position(|&value| is_it(value));
+        at.map_or(state, |at| Place {
+            value: T::load(values[before + at]),
+            index: index + (before + at) as u64,
+        })
     }
 }
 
