@@ -319,11 +319,8 @@ impl<E: End, T: Ordered> Reducer for Position<E, T> {
         // Whole chunks without a branch for each element, up to the one that holds it.
         let (chunks, _) = values.as_chunks::<LANES>();
         let holds = |chunk: &[T::Storage; LANES]| {
-            let mut any = false;
-            for lane in 0..LANES {
-                any |= is_it(chunk[lane]);
-            }
-            any
+            let values = chunk.iter();
+            values.fold(false, |any, &value| any | is_it(value))
         };
         let before = chunks.iter().take_while(|chunk| !holds(chunk)).count() * LANES;
         let at = values[before..].iter().position(|&value| is_it(value));
