@@ -131,10 +131,14 @@ impl CpuDevice {
             .iter()
             .try_fold(0_usize, |sum, &size| sum.checked_add(size));
         if sizes.is_empty() || sizes.contains(&0) || total.is_none_or(|total| total > cores) {
+            let parts = match partition {
+                Partition::Equally(count) => count.to_string(),
+                _ => format!("{sizes:?}"),
+            };
             return Err(DeviceError::Invalid {
                 call: "partition",
                 reason: format!(
-                    "{partition:?} doesn't fit the {cores} cores of {}",
+                    "parts of {parts} cores don't fit the {cores} cores of {}",
                     self.label
                 ),
             });

@@ -25,6 +25,7 @@
 
 mod error;
 mod gil;
+mod integer;
 mod interop;
 mod memory;
 mod runtime;

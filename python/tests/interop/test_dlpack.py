@@ -213,6 +213,19 @@ def test_a_capsule_is_consumed_once():
         xp.from_dlpack(Once())
 
 
+@pytest.mark.parametrize("answer", ["cpu", None, (1,), (1, "0")])
+def test_a_device_that_is_none_is_told(answer):
+    class Odd:
+        def __dlpack_device__(self):
+            return answer
+
+        def __dlpack__(self, **arguments):
+            raise AssertionError
+
+    with pytest.raises(BufferError, match="__dlpack_device__ answers"):
+        xp.from_dlpack(Odd())
+
+
 def test_objects_without_the_protocol_are_told():
     with pytest.raises((TypeError, AttributeError), match="__dlpack__"):
         xp.from_dlpack([1, 2])

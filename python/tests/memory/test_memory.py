@@ -4,6 +4,7 @@ import sys
 import threading
 import weakref
 
+import numpy as np
 import pytest
 
 import millpond
@@ -71,8 +72,28 @@ def test_more_memory_than_there_is_is_explained(kind):
 
 
 def test_a_negative_size_is_refused(kind):
-    with pytest.raises((ValueError, OverflowError)):
+    with pytest.raises(ValueError, match=r"expected 0 or more, got -1 \(of type int\)"):
         kind(-1)
+
+
+def test_numbers_of_bytes_are_numbers(kind):
+    memory = kind(8)
+    for call in (
+        lambda number: kind(number),
+        lambda number: memory.read(number),
+        lambda number: memory.view(0, number),
+        lambda number: memory.copy_from(b"a", offset=number),
+        lambda number: millpond.memory.pool().trim(number),
+        lambda number: memory.queue.prefetch(memory, number),
+    ):
+        with pytest.raises(ValueError, match=r"expected 0 or more, got -3"):
+            call(-3)
+        with pytest.raises(OverflowError, match=r"1180591620717411303424 \(of type int\) does not fit"):
+            call(2**70)
+        with pytest.raises(TypeError, match=r"expected an integer, got 1.5 \(of type float\)"):
+            call(1.5)
+        with pytest.raises(TypeError, match=r"expected an integer, got 'a'"):
+            call("a")
 
 
 def test_bytes_go_in_and_come_out(kind):
@@ -312,6 +333,19 @@ def test_a_buffer_cannot_be_resized_while_it_is_wrapped(host_kind):
     del memory
     millpond.wait()
     owner.append(1)
+
+
+@pytest.mark.parametrize("dtype", ["O", [("number", "i4"), ("Object", "O")]], ids=["objects", "records"])
+def test_references_to_objects_are_no_bytes(dtype):
+    array = np.empty(2, dtype=dtype)
+    memory = HostMemory(array.nbytes)
+    for call in (HostMemory.wrap, memory.copy_from, memory.copy_to, memory.write, memory.read_into):
+        with pytest.raises(BufferError, match="references to objects of Python"):
+            call(array)
+
+
+def test_records_are_bytes():
+    assert HostMemory.wrap(np.zeros(2, dtype=[("Object", "i4")])).nbytes == 8
 
 
 def test_what_cannot_be_wrapped_is_told(host_kind):

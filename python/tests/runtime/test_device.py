@@ -3,6 +3,7 @@ import pickle
 import pytest
 
 import millpond
+import millpond.tensor as xp
 
 
 def test_there_is_a_cpu():
@@ -50,7 +51,8 @@ def test_facts_make_sense(device):
 def test_support_of_dtypes_is_told(device):
     assert device.supports("float64") == device.has_float64
     assert device.supports("int8")
-    with pytest.raises(ValueError, match="unknown dtype 'float80'"):
+    assert device.supports(xp.float32) == device.supports("f4") is True
+    with pytest.raises(TypeError, match=r"'float80' \(of type str\) is no dtype"):
         device.supports("float80")
 
 
@@ -76,8 +78,20 @@ def test_parts_have_cores_of_their_own_and_cannot_be_pickled(device):
 
 
 def test_a_partition_of_more_cores_than_there_are_is_refused(device):
-    with pytest.raises((ValueError, millpond.DeviceError)):
-        device.partition([device.cores + 1, 1])
+    cores = device.cores + 1
+    with pytest.raises(millpond.DeviceError, match=rf"parts of \[{cores}, 1\] cores don't fit the"):
+        device.partition([cores, 1])
+    with pytest.raises(millpond.DeviceError, match=f"parts of {cores} cores don't fit the"):
+        device.partition(cores)
+
+
+@pytest.mark.parametrize("shape", [lambda number: number, lambda number: [1, number]], ids=["each", "counts"])
+def test_a_partition_is_of_numbers_of_cores(device, shape):
+    with pytest.raises(ValueError, match="expected 0 or more, got -1"):
+        device.partition(shape(-1))
+    for wrong in (1.5, "a", None):
+        with pytest.raises(TypeError, match=f"expected an integer, got {wrong!r}"):
+            device.partition(shape(wrong))
 
 
 def test_the_default_queue_is_always_the_same(device):

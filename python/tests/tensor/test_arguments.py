@@ -82,6 +82,68 @@ def test_wrong_arguments_are_named(call, error, message):
         call(xp.ones(3))
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, number: xp.zeros(number),
+        lambda x, number: xp.zeros((2, number)),
+        lambda x, number: xp.zeros([2, number]),
+        lambda x, number: xp.eye(number),
+        lambda x, number: xp.eye(2, number),
+        lambda x, number: xp.eye(2, k=number),
+        lambda x, number: xp.tril(x, k=number),
+        lambda x, number: xp.linspace(0, 1, number),
+        lambda x, number: xp.sum(x, axis=number),
+        lambda x, number: xp.argmax(x, axis=number),
+        lambda x, number: xp.concat([x], axis=number),
+        lambda x, number: xp.stack([x], axis=number),
+        lambda x, number: xp.flip(x, axis=number),
+        lambda x, number: xp.roll(x, number),
+        lambda x, number: xp.repeat(x, 2, axis=number),
+        lambda x, number: xp.moveaxis(x, number, 0),
+        lambda x, number: xp.swapaxes(x, 0, number),
+        lambda x, number: xp.reshape(x, number),
+        lambda x, number: xp.diff(x, axis=number),
+        lambda x, number: xp.diff(x, n=number),
+    ],
+)
+def test_sizes_and_axes_are_integers(call):
+    class Broken:
+        def __index__(self):
+            raise RuntimeError("no index")
+
+    x = xp.ones((2, 2))
+    with pytest.raises(TypeError, match=r"expected an integer.*got .*1\.5"):
+        call(x, 1.5)
+    with pytest.raises(TypeError, match=r"expected an integer.*got .*'a'"):
+        call(x, "a")
+    with pytest.raises(OverflowError, match=r"1180591620717411303424 \(of type int\) does not fit"):
+        call(x, 2**70)
+    with pytest.raises(RuntimeError, match="no index"):
+        call(x, Broken())
+
+
+@pytest.mark.parametrize("call", [lambda: xp.eye(-2), lambda: xp.eye(2, -2), lambda: xp.diff(xp.ones(3), n=-2)])
+def test_counts_are_not_negative(call):
+    with pytest.raises(ValueError, match=r"expected 0 or more, got -2"):
+        call()
+
+
+def test_integers_too_long_to_print_are_refused_without_a_word_elsewhere(capfd):
+    long = 10**5000
+    for call in (
+        lambda: xp.asarray(long),
+        lambda: xp.ones(2) + long,
+        lambda: xp.zeros(long),
+        lambda: xp.sum(xp.ones(2), axis=long),
+    ):
+        with pytest.raises(OverflowError, match="an object of type int"):
+            call()
+    with pytest.raises(IndexError, match="an object of type int"):
+        xp.ones(2)[long]
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("how", [int, float, complex, bool])
 def test_only_arrays_of_no_dimension_become_numbers(how):
     for shape in ((2,), (1, 1)):

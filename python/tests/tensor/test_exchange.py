@@ -64,6 +64,10 @@ def test_foreign_byte_order_and_odd_addresses_are_copied():
     assert xp.asarray(swapped).tolist() == [0, 1, 2]
     odd = np.frombuffer(bytes(1) + np.arange(3.0).tobytes(), dtype=np.uint8)[1:].view(np.float64)
     assert xp.asarray(odd).tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match=r"copy=False, but elements of .i4 that are in foreign byte order"):
+        xp.asarray(swapped, copy=False)
+    with pytest.raises(ValueError, match="copy=False, but elements of float64 that are not aligned"):
+        xp.asarray(odd, copy=False)
 
 
 def test_dtypes_of_numpy_alone_are_refused():

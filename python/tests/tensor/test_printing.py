@@ -56,13 +56,28 @@ def test_options_are_set_and_told():
 
 
 @pytest.mark.parametrize(
-    ("option", "error"), [({"colour": 1}, TypeError), ({"sign": "x"}, ValueError), ({"floatmode": "x"}, ValueError)]
+    ("option", "error"),
+    [
+        ({"colour": 1}, TypeError),
+        ({"sign": "x"}, ValueError),
+        ({"floatmode": "x"}, ValueError),
+        ({"precision": -1}, ValueError),
+        ({"precision": 70_000}, ValueError),
+        ({"precision": 10**5000}, ValueError),
+        ({"threshold": "all"}, ValueError),
+        ({"edgeitems": 1.5}, ValueError),
+    ],
 )
 def test_wrong_options_are_refused(option, error):
     with pytest.raises(error, match=next(iter(option))):
         xp.set_print_options(**option)
     with pytest.raises(error, match=next(iter(option))):
         xp.print_options(**option)
+
+
+def test_as_many_digits_are_printed_as_there_are():
+    with xp.print_options(precision=1100, floatmode="fixed"):
+        assert str(xp.asarray([5e-324])).endswith("e-324]")
 
 
 def test_a_number_is_formatted():

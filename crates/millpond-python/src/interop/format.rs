@@ -52,3 +52,10 @@ pub(super) fn dtype_of(format: &CStr, item_size: usize) -> Option<DType> {
         dtype.kind() == kind && dtype.size() == item_size && dtype != DType::Bfloat16
     })
 }
+
+/// Whether elements of a format, be it that of a record, have references to objects in them.
+pub(super) fn holds_objects(format: &CStr) -> bool {
+    // Names of fields stand between colons.
+    let codes = format.to_bytes().split(|&byte| byte == b':').step_by(2);
+    codes.flatten().any(|&code| code == b'O')
+}

@@ -9,6 +9,8 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use crate::interop::format;
+
 /// An object's buffer, exported while this lives. Its memory stays where it is until then.
 pub(crate) struct View(Box<ffi::Py_buffer>);
 
@@ -35,12 +37,17 @@ impl View {
     /// The buffer of an object in one piece, in row-major order.
     ///
     /// # Errors
-    /// `TypeError` if it has none; `BufferError` if it isn't in one piece, or is read-only where it
-    /// is to be written.
+    /// `TypeError` if it has none; `BufferError` if it isn't in one piece, is read-only where it is
+    /// to be written, or has references to objects, which aren't bytes to copy or to change.
     pub(crate) fn in_one_piece(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<Self> {
         let view = Self::ask(object, ffi::PyBUF_FULL_RO)?;
         if !view.is_row_major() {
             return Err(PyBufferError::new_err("the buffer is not in one piece"));
+        }
+        if format::holds_objects(view.format()) {
+            return Err(PyBufferError::new_err(
+                "the buffer holds references to objects of Python",
+            ));
         }
         if writable && view.is_read_only() {
             return Err(PyBufferError::new_err("the buffer is read-only"));

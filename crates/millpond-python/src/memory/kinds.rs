@@ -5,6 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use crate::integer;
 use crate::memory::PyMemory;
 use crate::runtime::PyQueue;
 use crate::tensor::place::DeviceLike;
@@ -53,7 +54,7 @@ impl DeviceMemory {
     #[pyo3(signature = (nbytes, *, device=None, queue=None))]
     fn new(
         py: Python<'_>,
-        nbytes: usize,
+        #[pyo3(from_py_with = integer::count)] nbytes: usize,
         device: Option<DeviceLike>,
         queue: Option<Py<PyQueue>>,
     ) -> PyResult<PyClassInitializer<Self>> {
@@ -68,7 +69,7 @@ impl SharedMemory {
     #[pyo3(signature = (nbytes, *, device=None, queue=None))]
     fn new(
         py: Python<'_>,
-        nbytes: usize,
+        #[pyo3(from_py_with = integer::count)] nbytes: usize,
         device: Option<DeviceLike>,
         queue: Option<Py<PyQueue>>,
     ) -> PyResult<PyClassInitializer<Self>> {
@@ -83,7 +84,7 @@ impl HostMemory {
     #[pyo3(signature = (nbytes, *, device=None, queue=None))]
     fn new(
         py: Python<'_>,
-        nbytes: usize,
+        #[pyo3(from_py_with = integer::count)] nbytes: usize,
         device: Option<DeviceLike>,
         queue: Option<Py<PyQueue>>,
     ) -> PyResult<PyClassInitializer<Self>> {

@@ -13,9 +13,11 @@ use pyo3::types::{PyBytes, PyInt, PySlice, PyType};
 
 use crate::error::Raise;
 use crate::gil;
+use crate::integer;
 use crate::interop::{buffer_protocol, foreign};
 use crate::memory::{kinds, transfer};
 use crate::runtime::{PyDevice, PyQueue};
+use crate::tensor::foreign::describe;
 use crate::tensor::place::{DeviceLike, Where};
 
 /// Bytes of unified shared memory. Views share the bytes, which live as long as any of them.
@@ -147,8 +149,8 @@ impl PyMemory {
     )]
     fn from_pointer<'py>(
         class: &Bound<'py, PyType>,
-        ptr: usize,
-        nbytes: usize,
+        #[pyo3(from_py_with = integer::count)] ptr: usize,
+        #[pyo3(from_py_with = integer::count)] nbytes: usize,
         owner: Py<PyAny>,
         read_only: bool,
         device: Option<DeviceLike>,
@@ -210,7 +212,12 @@ impl PyMemory {
     ///
     /// The bytes of a buffer are taken at once, so it may be changed afterwards.
     #[pyo3(signature = (source, *, offset=0))]
-    fn copy_from(&self, py: Python<'_>, source: &Bound<'_, PyAny>, offset: usize) -> PyResult<()> {
+    fn copy_from(
+        &self,
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integer::count)] offset: usize,
+    ) -> PyResult<()> {
         self.check_writable("copy_from")?;
         if let Ok(source) = source.cast::<Self>() {
             let source = source.get();
@@ -224,7 +231,12 @@ impl PyMemory {
 
     /// Submit a copy of these bytes to other memory; to a writable buffer, copy them and wait.
     #[pyo3(signature = (target, *, offset=0))]
-    fn copy_to(&self, py: Python<'_>, target: &Bound<'_, PyAny>, offset: usize) -> PyResult<()> {
+    fn copy_to(
+        &self,
+        py: Python<'_>,
+        target: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integer::count)] offset: usize,
+    ) -> PyResult<()> {
         let Ok(target) = target.cast::<Self>() else {
             return self.read_into(py, target, offset);
         };
@@ -236,7 +248,12 @@ impl PyMemory {
 
     /// Copy the bytes of an object with the buffer protocol to these, and wait for it.
     #[pyo3(signature = (data, *, offset=0))]
-    fn write(&self, py: Python<'_>, data: &Bound<'_, PyAny>, offset: usize) -> PyResult<()> {
+    fn write(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integer::count)] offset: usize,
+    ) -> PyResult<()> {
         self.check_writable("write")?;
         let len = transfer::len(data)?;
         let range = self.range("write", offset, Some(len))?;
@@ -249,8 +266,8 @@ impl PyMemory {
     fn read<'py>(
         &self,
         py: Python<'py>,
-        offset: usize,
-        nbytes: Option<usize>,
+        #[pyo3(from_py_with = integer::count)] offset: usize,
+        #[pyo3(from_py_with = integer::count_or_none)] nbytes: Option<usize>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let range = self.range("read", offset, nbytes)?;
         gil::wait_written(py, &self.allocation)?;
@@ -261,7 +278,12 @@ impl PyMemory {
 
     /// Wait for the bytes from `offset` on, and copy as many as the writable buffer has room for.
     #[pyo3(signature = (buffer, offset=0))]
-    fn read_into(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>, offset: usize) -> PyResult<()> {
+    fn read_into(
+        &self,
+        py: Python<'_>,
+        buffer: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = integer::count)] offset: usize,
+    ) -> PyResult<()> {
         let len = transfer::len(buffer)?;
         let range = self.range("read_into", offset, Some(len))?;
         gil::wait_written(py, &self.allocation)?;
@@ -281,7 +303,8 @@ impl PyMemory {
             None => vec![0],
             Some(pattern) if pattern.is_instance_of::<PyInt>() => {
                 let byte = pattern.extract::<u8>().map_err(|_| {
-                    PyValueError::new_err(format!("fill: a byte is 0 to 255, not {pattern}"))
+                    let value = describe(pattern);
+                    PyValueError::new_err(format!("fill: a byte is 0 to 255, not {value}"))
                 })?;
                 vec![byte]
             }
@@ -304,8 +327,8 @@ impl PyMemory {
     fn view<'py>(
         &self,
         py: Python<'py>,
-        offset: usize,
-        nbytes: Option<usize>,
+        #[pyo3(from_py_with = integer::count)] offset: usize,
+        #[pyo3(from_py_with = integer::count_or_none)] nbytes: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         kinds::into_object(self.view_of(self.range("view", offset, nbytes)?), py)
     }

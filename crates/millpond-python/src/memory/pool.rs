@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::error::Raise;
 use crate::gil;
+use crate::integer;
 use crate::runtime::PyDevice;
 use crate::tensor::place::{DeviceLike, KindLike};
 
@@ -37,7 +38,11 @@ impl PyPool {
     ///
     /// Memory whose last use hasn't completed counts as in use; nothing waits.
     #[pyo3(signature = (keep=0))]
-    fn trim(&self, py: Python<'_>, keep: usize) -> PyResult<()> {
+    fn trim(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = integer::count)] keep: usize,
+    ) -> PyResult<()> {
         gil::enter();
         gil::release(py, || self.0.trim(keep)).raise()
     }

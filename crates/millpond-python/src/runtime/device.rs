@@ -3,14 +3,15 @@
 use std::hash::{Hash, Hasher};
 
 use millpond::runtime::{Device, Partition, QueueOptions};
-use millpond::types::DType;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 
 use crate::error::Raise;
 use crate::gil;
+use crate::integer;
 use crate::runtime::queue::PyQueue;
+use crate::tensor::dtype::DTypeLike;
 
 /// A processor with its memory.
 ///
@@ -47,11 +48,19 @@ impl PyCache {
     }
 }
 
-/// How to split a device.
-#[derive(FromPyObject)]
-enum Cores {
-    Each(usize),
-    Counts(Vec<usize>),
+/// How to split a device: into parts of as many cores, or into parts of these numbers of cores.
+///
+/// # Errors
+/// What is wrong with the numbers.
+fn partition_of(cores: &Bound<'_, PyAny>) -> PyResult<Partition> {
+    if cores.is_instance_of::<PyString>() {
+        return integer::count(cores).map(Partition::Equally);
+    }
+    let Ok(counts) = cores.try_iter() else {
+        return integer::count(cores).map(Partition::Equally);
+    };
+    let counts: PyResult<_> = counts.map(|cores| integer::count(&cores?)).collect();
+    counts.map(Partition::ByCounts)
 }
 
 #[pymethods]
@@ -169,12 +178,9 @@ impl PyDevice {
         self.0.info().float16
     }
 
-    /// Whether it computes with the dtype of this name.
-    fn supports(&self, dtype: &str) -> PyResult<bool> {
-        let dtype: DType = dtype
-            .parse()
-            .map_err(|error| PyValueError::new_err(format!("{error}")))?;
-        Ok(self.0.info().supports(dtype))
+    /// Whether it computes with a dtype.
+    fn supports(&self, dtype: DTypeLike) -> bool {
+        self.0.info().supports(dtype.0)
     }
 
     /// The in-order queue that work goes to unless told otherwise.
@@ -212,11 +218,8 @@ impl PyDevice {
     ///
     /// A number makes as many parts of that many cores as there are; a sequence makes one part for
     /// each of its numbers.
-    fn partition(&self, py: Python<'_>, cores: Cores) -> PyResult<Vec<Self>> {
-        let partition = match cores {
-            Cores::Each(cores) => Partition::Equally(cores),
-            Cores::Counts(counts) => Partition::ByCounts(counts),
-        };
+    fn partition(&self, py: Python<'_>, cores: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
+        let partition = partition_of(cores)?;
         let parts = gil::release(py, || self.0.partition(&partition)).raise()?;
         Ok(parts.into_iter().map(Self).collect())
     }

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use crate::error::Raise;
 use crate::gil;
+use crate::integer;
 use crate::memory::{PyMemory, uses};
 use crate::runtime::device::{PyDevice, device_or_default};
 use crate::runtime::event::PyEvent;
@@ -156,8 +157,8 @@ impl PyQueue {
         &self,
         py: Python<'_>,
         memory: &PyMemory,
-        offset: usize,
-        nbytes: Option<usize>,
+        #[pyo3(from_py_with = integer::count)] offset: usize,
+        #[pyo3(from_py_with = integer::count_or_none)] nbytes: Option<usize>,
     ) -> PyResult<()> {
         let range = memory.range("prefetch", offset, nbytes)?;
         let allocation = &memory.allocation;

@@ -299,8 +299,18 @@ fn arranged_by_numpy<'py>(
     }
     let aligned = array.getattr("flags")?.getattr("aligned")?.is_truthy()?;
     let usable = aligned && dtype.getattr("isnative")?.is_truthy()?;
-    if usable || copy == Some(false) {
+    if usable {
         return Ok(None);
+    }
+    if copy == Some(false) {
+        return Err(PyValueError::new_err(format!(
+            "asarray: copy=False, but elements of {dtype} that are {} need a copy",
+            if aligned {
+                "in foreign byte order"
+            } else {
+                "not aligned"
+            }
+        )));
     }
     array.call_method1("astype", (native,)).map(Some)
 }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::Raise;
+use crate::integer;
 use crate::runtime::PyQueue;
 use crate::tensor::array::{ArrayLike, PyArray};
 use crate::tensor::dtype::DTypeLike;
@@ -239,7 +240,7 @@ fn linspace(
     py: Python<'_>,
     start: Number,
     stop: Number,
-    num: isize,
+    #[pyo3(from_py_with = integer::integer)] num: isize,
     dtype: Option<DTypeLike>,
     device: Option<DeviceLike>,
     endpoint: bool,
@@ -273,9 +274,9 @@ fn linspace(
 #[pyo3(signature = (n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, order="C", usm_type=None, queue=None))]
 fn eye<'py>(
     py: Python<'py>,
-    n_rows: usize,
-    n_cols: Option<usize>,
-    k: isize,
+    #[pyo3(from_py_with = integer::count)] n_rows: usize,
+    #[pyo3(from_py_with = integer::count_or_none)] n_cols: Option<usize>,
+    #[pyo3(from_py_with = integer::integer)] k: isize,
     dtype: Option<DTypeLike>,
     device: Option<DeviceLike>,
     order: &str,
@@ -299,7 +300,11 @@ fn eye<'py>(
 ///     The diagonal: 0 is the main one, positive ones lie above it.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, k=0))]
-fn tril<'py>(py: Python<'py>, x: ArrayLike<'py>, k: isize) -> Answer<'py> {
+fn tril<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    #[pyo3(from_py_with = integer::integer)] k: isize,
+) -> Answer<'py> {
     enter(py);
     PyArray::of(py, creation::tril(x.tensor(), k))
 }
@@ -314,7 +319,11 @@ fn tril<'py>(py: Python<'py>, x: ArrayLike<'py>, k: isize) -> Answer<'py> {
 ///     The diagonal: 0 is the main one, positive ones lie above it.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, k=0))]
-fn triu<'py>(py: Python<'py>, x: ArrayLike<'py>, k: isize) -> Answer<'py> {
+fn triu<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    #[pyo3(from_py_with = integer::integer)] k: isize,
+) -> Answer<'py> {
     enter(py);
     PyArray::of(py, creation::triu(x.tensor(), k))
 }

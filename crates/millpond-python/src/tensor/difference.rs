@@ -3,6 +3,7 @@
 use millpond::tensor::utility::Tolerance;
 use pyo3::prelude::*;
 
+use crate::integer;
 use crate::tensor::array::{ArrayLike, PyArray};
 use crate::tensor::enter;
 use crate::tensor::operators::Answer;
@@ -27,8 +28,8 @@ use crate::tensor::operators::Answer;
 fn diff<'py>(
     py: Python<'py>,
     x: ArrayLike<'py>,
-    axis: isize,
-    n: usize,
+    #[pyo3(from_py_with = integer::integer)] axis: isize,
+    #[pyo3(from_py_with = integer::count)] n: usize,
     prepend: Option<ArrayLike<'py>>,
     append: Option<ArrayLike<'py>>,
 ) -> Answer<'py> {
@@ -115,7 +116,7 @@ fn vecdot<'py>(
     py: Python<'py>,
     x1: ArrayLike<'py>,
     x2: ArrayLike<'py>,
-    axis: isize,
+    #[pyo3(from_py_with = integer::integer)] axis: isize,
 ) -> Answer<'py> {
     enter(py);
     PyArray::of(py, x1.tensor().vecdot(x2.tensor(), axis))

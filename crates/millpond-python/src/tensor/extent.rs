@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use smallvec::{SmallVec, smallvec};
 
+use crate::integer;
 use crate::tensor::foreign;
 
 /// An integer or a sequence of them.
@@ -36,27 +37,30 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
 
     fn extract(obj: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if obj.cast::<PyInt>().is_ok() {
-            return Ok(Self(smallvec![obj.extract()?]));
+            return Ok(Self(smallvec![integer::integer(&obj)?]));
         }
-        if let Ok(tuple) = obj.cast::<PyTuple>() {
-            return tuple
-                .iter_borrowed()
-                .map(pyo3::Borrowed::extract)
-                .collect::<PyResult<_>>()
-                .map(Self);
-        }
-        if let Ok(value) = obj.extract::<isize>() {
-            return Ok(Self(smallvec![value]));
-        }
-        let wrong = || {
+        let wrong = |error: PyErr| {
+            if !error.is_instance_of::<PyTypeError>(obj.py()) {
+                return error;
+            }
             PyTypeError::new_err(format!(
                 "expected an integer or a sequence of integers, got {}",
                 foreign::describe(&obj)
             ))
         };
+        let one = |item: Borrowed<'_, 'py, PyAny>| integer::integer(&item).map_err(wrong);
+        if let Ok(tuple) = obj.cast::<PyTuple>() {
+            let sizes = tuple.iter_borrowed().map(one);
+            return sizes.collect::<PyResult<_>>().map(Self);
+        }
+        match integer::integer(&obj) {
+            Ok(value) => return Ok(Self(smallvec![value])),
+            Err(error) if error.is_instance_of::<PyTypeError>(obj.py()) => {}
+            Err(error) => return Err(error),
+        }
         obj.try_iter()
-            .map_err(|_| wrong())?
-            .map(|item| item?.extract().map_err(|_| wrong()))
+            .map_err(wrong)?
+            .map(|item| one(item?.as_borrowed()))
             .collect::<PyResult<_>>()
             .map(Self)
     }

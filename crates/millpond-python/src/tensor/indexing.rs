@@ -102,7 +102,10 @@ fn of_key(shape: &[usize], axis: usize, key: Borrowed<'_, '_, PyAny>) -> PyResul
 fn position(key: Borrowed<'_, '_, PyAny>) -> PyResult<isize> {
     key.extract::<isize>().map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(key.py()) {
-            PyIndexError::new_err(format!("index {} is out of bounds for every axis", *key))
+            PyIndexError::new_err(format!(
+                "index {} is out of bounds for every axis",
+                foreign::describe(&key)
+            ))
         } else {
             error
         }

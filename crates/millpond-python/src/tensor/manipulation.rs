@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::Raise;
+use crate::integer;
 use crate::tensor::array::{ArrayLike, PyArray, tuple_of};
 use crate::tensor::extent::{Integers, ShapeLike, tuple};
 use crate::tensor::operators::Answer;
@@ -96,7 +97,12 @@ fn moveaxis<'py>(
 ///     The axes.
 #[pyfunction]
 #[pyo3(signature = (x, axis1, axis2))]
-fn swapaxes<'py>(py: Python<'py>, x: ArrayLike<'py>, axis1: isize, axis2: isize) -> Answer<'py> {
+fn swapaxes<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    #[pyo3(from_py_with = integer::integer)] axis1: isize,
+    #[pyo3(from_py_with = integer::integer)] axis2: isize,
+) -> Answer<'py> {
     PyArray::of(py, x.tensor().swapaxes(axis1, axis2))
 }
 
@@ -229,7 +235,10 @@ fn roll<'py>(
 ///     The axis; with None, all elements come in one row.
 #[pyfunction]
 #[pyo3(signature = (arrays, /, *, axis=Some(0)), text_signature = "(arrays, /, *, axis=0)")]
-fn concat<'py>(arrays: &Bound<'py, PyAny>, axis: Option<isize>) -> Answer<'py> {
+fn concat<'py>(
+    arrays: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = integer::integer_or_none)] axis: Option<isize>,
+) -> Answer<'py> {
     let py = arrays.py();
     enter(py);
     let arrays = Arrays::of(arrays)?;
@@ -246,7 +255,10 @@ fn concat<'py>(arrays: &Bound<'py, PyAny>, axis: Option<isize>) -> Answer<'py> {
 ///     Where the new axis is, in the result.
 #[pyfunction]
 #[pyo3(signature = (arrays, /, *, axis=0))]
-fn stack<'py>(arrays: &Bound<'py, PyAny>, axis: isize) -> Answer<'py> {
+fn stack<'py>(
+    arrays: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = integer::integer)] axis: isize,
+) -> Answer<'py> {
     let py = arrays.py();
     enter(py);
     let arrays = Arrays::of(arrays)?;
@@ -268,7 +280,11 @@ fn stack<'py>(arrays: &Bound<'py, PyAny>, axis: isize) -> Answer<'py> {
 ///     The views, which lack the axis.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis=0))]
-fn unstack<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: isize) -> PyResult<Bound<'py, PyTuple>> {
+fn unstack<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    #[pyo3(from_py_with = integer::integer)] axis: isize,
+) -> PyResult<Bound<'py, PyTuple>> {
     tuple_of(py, x.tensor().unstack(axis).raise()?)
 }
 
@@ -303,7 +319,7 @@ fn repeat<'py>(
     py: Python<'py>,
     x: ArrayLike<'py>,
     repeats: &Bound<'py, PyAny>,
-    axis: Option<isize>,
+    #[pyo3(from_py_with = integer::integer_or_none)] axis: Option<isize>,
 ) -> Answer<'py> {
     enter(py);
     let count: isize = repeats.extract().map_err(|_| {

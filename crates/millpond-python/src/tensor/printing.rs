@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use crate::error::Raise;
 use crate::gil;
 use crate::tensor::array::PyArray;
-use crate::tensor::conversion;
+use crate::tensor::{conversion, foreign};
 
 /// The options in use; `None` until they are set.
 static OPTIONS: Mutex<Option<PrintOptions>> = Mutex::new(None);
@@ -53,18 +53,28 @@ pub(crate) fn format(array: &Bound<'_, PyArray>, spec: &str) -> PyResult<String>
         .extract()
 }
 
+/// The most digits that can be asked for: no float has more that aren't zero.
+const LONGEST: usize = 1100;
+
 /// Changes one option.
 fn set(options: &mut PrintOptions, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let unknown = |expected: &str| {
         PyValueError::new_err(format!(
-            "print options: {name} must be {expected}, not {value}"
+            "print options: {name} must be {expected}, not {}",
+            foreign::describe(value)
         ))
     };
+    let number = || value.extract().map_err(|_| unknown("an integer from 0"));
     match name {
-        "linewidth" => options.line_width = value.extract()?,
-        "edgeitems" => options.edge_items = value.extract()?,
-        "threshold" => options.threshold = value.extract()?,
-        "precision" => options.precision = value.extract()?,
+        "linewidth" => options.line_width = number()?,
+        "edgeitems" => options.edge_items = number()?,
+        "threshold" => options.threshold = number()?,
+        "precision" => {
+            options.precision = number()?;
+            if options.precision > LONGEST {
+                return Err(unknown(&format!("at most {LONGEST}")));
+            }
+        }
         "suppress" => options.suppress = value.is_truthy()?,
         "nanstr" => options.nan = value.extract()?,
         "infstr" => options.infinity = value.extract()?,

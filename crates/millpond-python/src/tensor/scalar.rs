@@ -55,7 +55,10 @@ fn integer(value: &Bound<'_, PyInt>) -> PyResult<Scalar> {
         return Ok(Scalar::Int(small.into()));
     }
     value.extract::<i128>().map(Scalar::Int).map_err(|_| {
-        PyOverflowError::new_err(format!("integer {value} is out of bounds for every dtype"))
+        PyOverflowError::new_err(format!(
+            "{} is out of bounds for every dtype",
+            foreign::describe(value)
+        ))
     })
 }
 

@@ -6,6 +6,7 @@ use millpond::tensor::statistics::{Reduce, reduce};
 use pyo3::prelude::*;
 
 use crate::error::Raise;
+use crate::integer;
 use crate::tensor::array::{ArrayLike, PyArray};
 use crate::tensor::dtype::DTypeLike;
 use crate::tensor::enter;
@@ -327,7 +328,7 @@ fn count_nonzero<'py>(
 fn argmax<'py>(
     py: Python<'py>,
     x: ArrayLike<'py>,
-    axis: Option<isize>,
+    #[pyo3(from_py_with = integer::integer_or_none)] axis: Option<isize>,
     keepdims: bool,
     out: Option<ArrayLike<'py>>,
 ) -> Answer<'py> {
@@ -352,7 +353,7 @@ fn argmax<'py>(
 fn argmin<'py>(
     py: Python<'py>,
     x: ArrayLike<'py>,
-    axis: Option<isize>,
+    #[pyo3(from_py_with = integer::integer_or_none)] axis: Option<isize>,
     keepdims: bool,
     out: Option<ArrayLike<'py>>,
 ) -> Answer<'py> {

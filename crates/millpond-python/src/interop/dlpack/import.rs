@@ -14,6 +14,7 @@ use super::structure::{Array, DataType, IS_COPIED, Legacy, READ_ONLY, VERSION, V
 use crate::error::Raise;
 use crate::gil;
 use crate::interop::elements::Elements;
+use crate::tensor::foreign::describe;
 
 /// Memory of the host that a vendor's driver has pinned; the CPU reaches it as any other.
 const PINNED: [i32; 2] = [3, 11];
@@ -90,8 +91,13 @@ fn capsule_of<'py>(
     if let Some(copy) = copy {
         arguments.set_item("copy", copy)?;
     }
-    let (device_type, device_id): (i32, i32) =
-        object.call_method0("__dlpack_device__")?.extract()?;
+    let device = object.call_method0("__dlpack_device__")?;
+    let (device_type, device_id): (i32, i32) = device.extract().map_err(|_| {
+        PyBufferError::new_err(format!(
+            "from_dlpack: __dlpack_device__ answers {}, not a type and a number",
+            describe(&device)
+        ))
+    })?;
     let reached = device_type == CPU || PINNED.contains(&device_type);
     if !reached {
         if copy == Some(false) {
