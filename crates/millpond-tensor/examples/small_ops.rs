@@ -87,6 +87,22 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         black_box(y.sum(None, false, None)?.item()?);
         Ok(())
     })?;
+    time("empty of 100", || {
+        black_box(creation::empty(
+            &[100],
+            millpond_types::DType::Float64,
+            &place,
+        )?);
+        Ok(())
+    })?;
+    time("zeros of 100", || {
+        black_box(creation::zeros(
+            &[100],
+            millpond_types::DType::Float64,
+            &place,
+        )?);
+        Ok(())
+    })?;
     time("reshape", || {
         black_box(x.reshape(&[10, 10], None)?);
         Ok(())

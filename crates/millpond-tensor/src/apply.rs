@@ -9,9 +9,9 @@ use std::borrow::Cow;
 
 use millpond_kernel::ops::rows;
 use millpond_kernel::{Input, MapKernel, Operation, Signature};
-use millpond_runtime::{Allocation, MemoryKind, Queue};
-use millpond_types::promote::{result_type, with_scalar};
-use millpond_types::{DType, Layout, Shape, shape};
+use millpond_runtime::{MemoryKind, Queue};
+use millpond_types::promote::{promote, result_type, with_scalar};
+use millpond_types::{DType, Layout, Scalar, Shape, shape};
 use smallvec::SmallVec;
 
 use crate::comparison::{beyond_range, signed_with_unsigned};
@@ -20,17 +20,19 @@ use crate::creation;
 use crate::data_types::{self, Casting};
 use crate::error::{Error, Result, check_fits};
 use crate::operand::Operand;
-use crate::place::{Place, check_device};
+use crate::place::{Home, check_device};
+use crate::plain::PlainCall;
 use crate::tensor::Tensor;
 
 /// The most operands of an operation, its result included.
 const MAX_OPERANDS: usize = 4;
 
-type Memories<'a> = SmallVec<[&'a Allocation; MAX_OPERANDS]>;
+/// The most operands that an operation reads.
+const MAX_INPUTS: usize = MAX_OPERANDS - 1;
 
 /// Applies an operation element by element.
 ///
-/// The result goes where [`Place::common`] says, or to `out`, which must have the result's shape
+/// The result goes where [`Place::common`](crate::place::Place::common) says, or to `out`, which must have the result's shape
 /// and a dtype that the result can be cast to within its kind.
 ///
 /// # Errors
@@ -41,9 +43,22 @@ pub fn apply(
     operands: &[Operand<'_>],
     out: Option<&Tensor>,
 ) -> Result<Tensor> {
-    if let Some(result) = quickly(operation, operands, out)? {
-        return Ok(result);
+    if let Some(call) = PlainCall::new(operation, operands)? {
+        match out {
+            None => return call.run(),
+            Some(out) if call.run_into(out)? => return Ok(out.clone()),
+            Some(_) => {}
+        }
     }
+    generally(operation, operands, out)
+}
+
+/// The general way.
+fn generally(
+    operation: &'static Operation,
+    operands: &[Operand<'_>],
+    out: Option<&Tensor>,
+) -> Result<Tensor> {
     if let Some(result) = signed_with_unsigned(operation, operands, out)? {
         return Ok(result);
     }
@@ -60,103 +75,26 @@ pub fn apply_in_place(
     target: &Tensor,
     rest: &[Operand<'_>],
 ) -> Result<()> {
-    let mut operands: SmallVec<[Operand<'_>; 3]> = SmallVec::new();
-    operands.push(target.into());
-    operands.extend_from_slice(rest);
-    apply(operation, &operands, Some(target)).map(drop)
-}
-
-/// The short way: contiguous arrays of one shape and dtype from the beginning of their memory,
-/// which the operation computes with as they are. `None` leaves the call to the long way, which
-/// gives the same result.
-#[inline]
-fn quickly(
-    operation: &'static Operation,
-    operands: &[Operand<'_>],
-    out: Option<&Tensor>,
-) -> Result<Option<Tensor>> {
-    let Some(first) = operands.iter().find_map(Operand::tensor) else {
-        return Ok(None);
-    };
-    let dtype = first.dtype();
-    let Some(mut work) = operation.contiguous_loop(dtype) else {
-        return Ok(None);
-    };
-    // A choice takes operands of two dtypes; all others take one.
-    if operands.len() != operation.arity() || *operation == rows::where_ {
-        return Ok(None);
+    let mut operands = [Operand::from(target); MAX_INPUTS];
+    let count = 1 + rest.len();
+    if count > MAX_INPUTS {
+        return Err(wrong_count(operation, count));
     }
-    let size = first.size();
-    let queue = first.memory().home();
-    let mut kind = first.kind();
-    // The first place is the result's.
-    let mut memories = [first.memory(); MAX_OPERANDS];
-    let mut count = 1;
-    for (index, operand) in operands.iter().enumerate() {
-        match *operand {
-            Operand::Tensor(tensor) => {
-                let fits = is_plain(tensor, dtype) && has_shape_of(tensor, first);
-                if !fits || count == MAX_OPERANDS {
-                    return Ok(None);
-                }
-                check_device(operation.name(), queue, tensor)?;
-                kind = kind.min(tensor.kind());
-                memories[count] = tensor.memory();
-                count += 1;
-            }
-            Operand::Scalar(value) => {
-                let same = with_scalar(dtype, value, DType::Float64) == dtype && value.fits(dtype);
-                match work.with_scalar(index, value) {
-                    Ok(with_scalar) if same => work = with_scalar,
-                    _ => return Ok(None),
-                }
-            }
-        }
+    operands[1..count].copy_from_slice(rest);
+    let operands = &operands[..count];
+    if let Some(call) = PlainCall::new(operation, operands)?
+        && call.run_into(target)?
+    {
+        return Ok(());
     }
-    let output = work.output();
-    let result = match out {
-        None => {
-            let memory = queue.allocate(kind, size * output.size())?;
-            Tensor::assemble(memory, output, first.layout().clone(), false)
-        }
-        Some(out) => {
-            let fits = is_plain(out, output)
-                && has_shape_of(out, first)
-                && !out.is_read_only()
-                && !out.memory().is_foreign();
-            // In place needs the same dtype on both sides.
-            let mut inputs = memories[1..count].iter();
-            if !fits || !(output == dtype || inputs.all(|input| !input.same_as(out.memory()))) {
-                return Ok(None);
-            }
-            check_device(operation.name(), queue, out)?;
-            out.clone()
-        }
-    };
-    memories[0] = result.memory();
-    let nanoseconds = cost::of_operation(operation, dtype, size, count * size * dtype.size());
-    queue.launch(work.over(size), &memories[..count], nanoseconds)?;
-    Ok(Some(result))
-}
-
-/// Whether both have the same shape, without a call for these short lists.
-#[inline]
-fn has_shape_of(tensor: &Tensor, other: &Tensor) -> bool {
-    let (a, b) = (tensor.shape(), other.shape());
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
-}
-
-/// Whether it has this dtype and all its elements lie at the beginning of its memory, in order.
-#[inline]
-fn is_plain(tensor: &Tensor, dtype: DType) -> bool {
-    tensor.dtype() == dtype && tensor.is_contiguous() && tensor.layout().offset() == 0
+    generally(operation, operands, Some(target)).map(drop)
 }
 
 /// A call with everything about it resolved.
 struct Call<'a> {
     operation: &'static Operation,
-    operands: SmallVec<[Operand<'a>; 3]>,
-    place: Place,
+    operands: Cow<'a, [Operand<'a>]>,
+    place: Home<'a>,
     shape: Shape,
     signature: Signature,
     /// What a comparison with an integer beyond the dtype's range gives for every element.
@@ -164,20 +102,13 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn new(operation: &'static Operation, operands: &[Operand<'a>]) -> Result<Self> {
+    fn new(operation: &'static Operation, operands: &'a [Operand<'a>]) -> Result<Self> {
         let name = operation.name();
-        if operands.len() != operation.arity() {
-            return Err(Error::wrong_type(
-                name,
-                format!(
-                    "{} operands are needed, {} were given",
-                    operation.arity(),
-                    operands.len()
-                ),
-            ));
+        if operands.len() != operation.arity() || operands.len() > MAX_INPUTS {
+            return Err(wrong_count(operation, operands.len()));
         }
-        let place = Place::common(name, operands.iter().filter_map(Operand::tensor))?;
-        let default_float = data_types::default_float(place.device());
+        let place = Home::common(name, operands.iter().filter_map(Operand::tensor))?;
+        let default_float = data_types::default_float(place.queue.device());
         let dtypes = dtypes_of(operation, operands, default_float)?;
         let signature = operation.resolve(&dtypes, default_float)?;
         for &dtype in signature.inputs.iter().chain([&signature.output]) {
@@ -185,7 +116,7 @@ impl<'a> Call<'a> {
         }
         let mut call = Self {
             operation,
-            operands: operands.into(),
+            operands: Cow::Borrowed(operands),
             shape: broadcast(name, operands)?,
             place,
             signature,
@@ -198,8 +129,8 @@ impl<'a> Call<'a> {
     /// Integers must fit, but for bounds, which are clamped, and comparisons, whose answer is
     /// known.
     fn check_scalars(&mut self) -> Result<()> {
-        for (index, operand) in self.operands.iter_mut().enumerate() {
-            let Operand::Scalar(value) = operand else {
+        for index in 0..self.operands.len() {
+            let Operand::Scalar(value) = self.operands[index] else {
                 continue;
             };
             let dtype = self.signature.inputs[index];
@@ -208,11 +139,12 @@ impl<'a> Call<'a> {
             }
             let above = value.to_i128() > 0;
             if *self.operation == rows::clip {
-                *value = data_types::clamped(*value, dtype);
+                let clamped = data_types::clamped(value, dtype);
+                self.operands.to_mut()[index] = Operand::Scalar(clamped);
             } else if let Some(answer) = beyond_range(self.operation, above, index == 0) {
                 self.constant = Some(answer);
             } else {
-                check_fits(self.operation.name(), *value, dtype)?;
+                check_fits(self.operation.name(), value, dtype)?;
             }
         }
         Ok(())
@@ -229,7 +161,7 @@ impl<'a> Call<'a> {
         if arrays.any(|array| array.may_overlap(out) && !array.is_same_view(out)) {
             let temporary = self.allocate()?;
             self.write(&temporary)?;
-            copy_into(out, (&temporary).into(), &self.place.queue)?;
+            copy_into(out, (&temporary).into(), self.place.queue)?;
         } else {
             self.write(out)?;
         }
@@ -239,7 +171,7 @@ impl<'a> Call<'a> {
     fn check_out(&self, out: &Tensor) -> Result<()> {
         let operation = self.operation.name();
         out.check_writable(operation)?;
-        check_device(operation, &self.place.queue, out)?;
+        check_device(operation, self.place.queue, out)?;
         if *out.shape() != *self.shape {
             return Err(Error::OutputShape {
                 operation,
@@ -263,48 +195,53 @@ impl<'a> Call<'a> {
             Some(array) => creation::dense_like(array.layout(), dtype)?,
             None => Layout::contiguous(&self.shape, dtype.size())?,
         };
-        creation::allocate(layout, dtype, &self.place)
+        creation::allocate(layout, dtype, self.place)
     }
 
     /// Launches the kernel that writes `target`, whose shape is the result's.
     fn write(&self, target: &Tensor) -> Result<()> {
         if let Some(answer) = self.constant {
-            return copy_into(target, answer.into(), &self.place.queue);
+            return copy_into(target, answer.into(), self.place.queue);
         }
-        let mut layouts: SmallVec<[Cow<'_, Layout>; 3]> = SmallVec::new();
-        let mut memories = Memories::new();
-        memories.push(target.memory());
+        // Where the operands don't have the result's shape; and whose memory the kernel gets.
+        let mut wide = [const { None }; MAX_INPUTS];
+        let mut memories = [target.memory(); MAX_OPERANDS];
+        let mut count = 1;
         let mut bytes = target.bytes();
-        for tensor in self.operands.iter().filter_map(Operand::tensor) {
-            layouts.push(if *tensor.shape() == *self.shape {
-                Cow::Borrowed(tensor.layout())
-            } else {
-                Cow::Owned(tensor.layout().broadcast_to(&self.shape)?)
-            });
-            memories.push(tensor.memory());
-            bytes += tensor.bytes();
-        }
-        let mut layouts = layouts.iter();
-        let mut inputs: SmallVec<[Input<'_>; 3]> = SmallVec::new();
-        for operand in &self.operands {
-            match operand {
-                Operand::Scalar(value) => inputs.push(Input::Scalar(*value)),
-                Operand::Tensor(tensor) => {
-                    let layout = layouts.next().map(Cow::as_ref);
-                    inputs.push(Input::Array(
-                        tensor.dtype(),
-                        layout.unwrap_or(tensor.layout()),
-                    ));
+        for (wide, operand) in wide.iter_mut().zip(&*self.operands) {
+            if let Operand::Tensor(tensor) = operand {
+                if *tensor.shape() != *self.shape {
+                    *wide = Some(tensor.layout().broadcast_to(&self.shape)?);
                 }
+                memories[count] = tensor.memory();
+                count += 1;
+                bytes += tensor.bytes();
             }
         }
+        let mut inputs = [Input::Scalar(Scalar::Bool(false)); MAX_INPUTS];
+        for ((input, operand), wide) in inputs.iter_mut().zip(&*self.operands).zip(&wide) {
+            *input = match operand {
+                Operand::Scalar(value) => Input::Scalar(*value),
+                Operand::Tensor(tensor) => {
+                    Input::Array(tensor.dtype(), wide.as_ref().unwrap_or(tensor.layout()))
+                }
+            };
+        }
+        let inputs = &inputs[..self.operands.len()];
         let output = (target.dtype(), target.layout());
-        let kernel = MapKernel::new(self.operation, &self.signature, output, &inputs)?;
+        let kernel = MapKernel::new(self.operation, &self.signature, output, inputs)?;
         let computed = *self.signature.inputs.last().unwrap_or(&target.dtype());
         let nanoseconds = cost::of_operation(self.operation, computed, target.size(), bytes)
             .saturating_add(cost::of_walk(target.size()));
-        Ok(self.place.queue.launch(kernel, &memories, nanoseconds)?)
+        let memories = &memories[..count];
+        Ok(self.place.queue.launch(kernel, memories, nanoseconds)?)
     }
+}
+
+fn wrong_count(operation: &Operation, given: usize) -> Error {
+    let needed = operation.arity();
+    let reason = format!("{needed} operands are needed, {given} were given");
+    Error::wrong_type(operation.name(), reason)
 }
 
 /// The dtypes to resolve an operation with; scalars take those of the arrays.
@@ -315,18 +252,23 @@ fn dtypes_of(
 ) -> Result<SmallVec<[DType; 3]>> {
     let conditions = usize::from(*operation == rows::where_).min(operands.len());
     let (condition, values) = operands.split_at(conditions);
-    let condition = condition.iter().map(|operand| match operand {
-        Operand::Tensor(tensor) => tensor.dtype(),
-        Operand::Scalar(value) => data_types::default_dtype(*value, default_float),
-    });
     let joined = join(operation.name(), values, default_float)?;
     let scalars = values.iter().any(|operand| operand.tensor().is_none());
-    let values = values.iter().map(|operand| match operand {
-        // With a scalar, all take the dtype that it was raised to.
-        Operand::Tensor(tensor) if !scalars => tensor.dtype(),
-        _ => joined,
-    });
-    Ok(condition.chain(values).collect())
+    let mut dtypes = SmallVec::new();
+    for operand in condition {
+        dtypes.push(match operand {
+            Operand::Tensor(tensor) => tensor.dtype(),
+            Operand::Scalar(value) => data_types::default_dtype(*value, default_float),
+        });
+    }
+    for operand in values {
+        dtypes.push(match operand {
+            // With a scalar, all take the dtype that it was raised to.
+            Operand::Tensor(tensor) if !scalars => tensor.dtype(),
+            _ => joined,
+        });
+    }
+    Ok(dtypes)
 }
 
 /// The dtype that all operands are promoted to.
@@ -335,31 +277,35 @@ pub(crate) fn join(
     operands: &[Operand<'_>],
     default_float: DType,
 ) -> Result<DType> {
-    let arrays: SmallVec<[DType; 4]> = operands
-        .iter()
-        .filter_map(Operand::tensor)
-        .map(Tensor::dtype)
-        .collect();
     let scalars = operands.iter().filter_map(|operand| match operand {
         Operand::Scalar(value) => Some(*value),
         Operand::Tensor(_) => None,
     });
     let promotion = |error| Error::Promotion { operation, error };
-    if arrays.is_empty() {
+    let mut arrays = operands.iter().filter_map(Operand::tensor);
+    let Some(first) = arrays.next() else {
         let defaults: SmallVec<[DType; 4]> = scalars
             .map(|value| data_types::default_dtype(value, default_float))
             .collect();
         return result_type(&defaults).map_err(promotion);
-    }
-    let joined = result_type(&arrays).map_err(promotion)?;
+    };
+    let joined = arrays
+        .try_fold(first.dtype(), |joined, array| {
+            promote(joined, array.dtype())
+        })
+        .map_err(promotion)?;
     Ok(scalars.fold(joined, |dtype, value| {
         with_scalar(dtype, value, default_float)
     }))
 }
 
 fn broadcast(operation: &'static str, operands: &[Operand<'_>]) -> Result<Shape> {
-    let shapes: SmallVec<[&[usize]; 4]> = operands.iter().map(Operand::shape).collect();
-    shape::broadcast(&shapes).map_err(|error| Error::Broadcast { operation, error })
+    let mut shapes = [&[][..]; MAX_INPUTS];
+    for (shape, operand) in shapes.iter_mut().zip(operands) {
+        *shape = operand.shape();
+    }
+    shape::broadcast(&shapes[..operands.len()])
+        .map_err(|error| Error::Broadcast { operation, error })
 }
 
 /// Copies a value into an array that it broadcasts to, cast to its dtype. Overlaps that matter are

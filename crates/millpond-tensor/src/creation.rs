@@ -1,8 +1,9 @@
 //! Making arrays: of nothing, of one value, of ranges, of the host's elements.
 
+use millpond_kernel::ops::rows;
 use millpond_kernel::{GenerateKernel, Rule};
 use millpond_runtime::Pattern;
-use millpond_types::{DType, Kind, Layout, Scalar, Shape};
+use millpond_types::{DType, Kind, Layout, Scalar, Shape, shape};
 use smallvec::SmallVec;
 
 use crate::apply::copy_into;
@@ -11,7 +12,7 @@ use crate::data_types;
 use crate::error::{Error, Result, check_fits};
 use crate::item::{self, Item};
 use crate::operand::Operand;
-use crate::place::Place;
+use crate::place::{Home, Place};
 use crate::tensor::Tensor;
 
 /// From this many bytes on, a fill is a command of its own rather than a kernel.
@@ -58,10 +59,10 @@ impl Order {
 
 /// A layout without gaps whose axes have the order of another's.
 pub(crate) fn dense_like(model: &Layout, dtype: DType) -> Result<Layout> {
-    let contiguous = Layout::contiguous(model.shape(), dtype.size())?;
     if model.is_contiguous() {
-        return Ok(contiguous);
+        return Ok(Layout::contiguous(model.shape(), dtype.size())?);
     }
+    shape::element_count(model.shape(), dtype.size())?;
     let mut axes: SmallVec<[usize; 4]> = (0..model.ndim()).collect();
     // Insertion from behind keeps axes of equal steps in order, and those of none where they are.
     for end in 1..axes.len() {
@@ -82,10 +83,15 @@ pub(crate) fn dense_like(model: &Layout, dtype: DType) -> Result<Layout> {
 }
 
 /// An uninitialised array of a layout without gaps.
-pub(crate) fn allocate(layout: Layout, dtype: DType, place: &Place) -> Result<Tensor> {
-    let memory = place
-        .queue
-        .allocate(place.kind, layout.size() * dtype.size())?;
+#[inline]
+pub(crate) fn allocate<'a>(
+    layout: Layout,
+    dtype: DType,
+    place: impl Into<Home<'a>>,
+) -> Result<Tensor> {
+    let place = place.into();
+    let bytes = layout.size() * dtype.size();
+    let memory = place.queue.allocate(place.kind, bytes)?;
     Ok(Tensor::assemble(memory, dtype, layout, false))
 }
 
@@ -153,7 +159,8 @@ pub(crate) fn check_value(operation: &'static str, value: Scalar, dtype: DType) 
     Ok(())
 }
 
-/// Lets every element of an array without gaps be a value.
+/// Lets every element of a new array be a value: it has no gaps, and lies at the beginning of its
+/// memory.
 pub(crate) fn fill(tensor: &Tensor, value: Scalar) -> Result<()> {
     let bytes = tensor.memory().bytes();
     if bytes >= LARGE && tensor.bytes() == bytes {
@@ -165,7 +172,17 @@ pub(crate) fn fill(tensor: &Tensor, value: Scalar) -> Result<()> {
                 .fill(tensor.memory(), 0..bytes, pattern)?);
         }
     }
-    copy_into(tensor, value.into(), tensor.memory().home())
+    // The identity of a scalar needs no plan.
+    let identity = rows::positive.contiguous_loop(tensor.dtype());
+    match identity.map(|work| work.with_scalar(0, value)) {
+        Some(Ok(work)) => {
+            let work = work.over(tensor.size());
+            let nanoseconds = cost::of_copy(tensor.size(), tensor.bytes());
+            let queue = tensor.memory().home();
+            Ok(queue.launch(work, &[tensor.memory()], nanoseconds)?)
+        }
+        _ => copy_into(tensor, value.into(), tensor.memory().home()),
+    }
 }
 
 fn dtype_or_default(dtype: Option<DType>, value: Scalar, place: &Place) -> DType {

@@ -62,7 +62,9 @@ impl Tensor {
     /// [`Error::Index`] out of bounds; [`Error::IndexExpression`] for too many parts or a second
     /// ellipsis; [`Error::Value`] for a step of zero.
     pub fn get(&self, indices: &[Index]) -> Result<Self> {
-        Ok(self.view(index_layout(self.layout(), indices)?))
+        let mut view = self.clone();
+        index(view.layout_mut(), indices)?;
+        Ok(view)
     }
 
     /// Writes a value to some elements, to which it broadcasts.
@@ -127,85 +129,52 @@ fn without_leading_ones(source: &Tensor, ndim: usize) -> Result<Tensor> {
     Ok(source.view(Layout::new(shape, strides, layout.offset())?))
 }
 
-/// Axes of a result that need no heap.
-const FEW: usize = 4;
-
-/// The layout of the elements that an expression names.
+/// Narrows a layout to the elements that an expression names.
 #[inline]
-fn index_layout(layout: &Layout, indices: &[Index]) -> Result<Layout> {
-    let (from_shape, from_strides) = (layout.shape(), layout.strides());
-    let ndim = from_shape.len();
-    let count = count_parts(ndim, indices)?;
-    // Plain arrays for the common case: moving them right after they were written would stall.
-    let mut few = ([1; FEW], [0; FEW]);
-    let mut many = (Vec::new(), Vec::new());
-    let (to_shape, to_strides) = if count.result <= FEW {
-        (&mut few.0[..count.result], &mut few.1[..count.result])
-    } else {
-        many.0.resize(count.result, 1);
-        many.1.resize(count.result, 0);
-        (&mut many.0[..], &mut many.1[..])
-    };
-    let mut offset = layout.offset() as isize;
-    let (mut from, mut to) = (0, 0);
+fn index(layout: &mut Layout, indices: &[Index]) -> Result<()> {
+    let whole = unnamed_axes(layout.ndim(), indices)?;
+    // Where the next part applies, in the result; and how much further that is in the array.
+    let (mut axis, mut behind) = (0, 0_isize);
     for index in indices {
         match *index {
-            Index::NewAxis => to += 1,
-            Index::Ellipsis => {
-                for _ in 0..count.whole {
-                    (to_shape[to], to_strides[to]) = (from_shape[from], from_strides[from]);
-                    (from, to) = (from + 1, to + 1);
-                }
+            Index::NewAxis => {
+                layout.insert_axis(axis);
+                axis += 1;
+                behind -= 1;
             }
+            Index::Ellipsis => axis += whole,
             Index::At(index) => {
-                let (axis, size) = (from, from_shape[from]);
-                let at = position(index, size).ok_or(Error::Index { index, axis, size })?;
-                offset += at as isize * from_strides[from];
-                from += 1;
+                let size = layout.shape()[axis];
+                let Some(at) = position(index, size) else {
+                    let axis = axis.wrapping_add_signed(behind);
+                    return Err(Error::Index { index, axis, size });
+                };
+                layout.select(axis, at);
+                behind += 1;
             }
             Index::Slice { start, stop, step } => {
-                let (size, stride) = (from_shape[from], from_strides[from]);
                 let step = step.unwrap_or(1);
                 if step == 0 {
                     return Err(Error::value("indexing", "the step of a slice is zero"));
                 }
-                let (first, len) = slice(start, stop, step, size);
-                if len > 0 {
-                    offset += first as isize * stride;
-                }
-                to_shape[to] = len;
-                to_strides[to] = stride.saturating_mul(step);
-                (from, to) = (from + 1, to + 1);
+                let (first, len) = slice(start, stop, step, layout.shape()[axis]);
+                layout.narrow(axis, first, len, step);
+                axis += 1;
             }
         }
     }
-    while from < ndim {
-        (to_shape[to], to_strides[to]) = (from_shape[from], from_strides[from]);
-        (from, to) = (from + 1, to + 1);
-    }
-    Ok(Layout::new(to_shape, to_strides, offset as usize)?)
+    Ok(())
 }
 
-/// What the parts of an expression add up to.
-struct Count {
-    /// Axes of the result.
-    result: usize,
-    /// Axes that no part names.
-    whole: usize,
-}
-
+/// How many axes of the array no part of an expression names.
 #[inline]
-fn count_parts(ndim: usize, indices: &[Index]) -> Result<Count> {
-    let (mut named, mut ellipses, mut new, mut gone) = (0, 0, 0, 0);
+fn unnamed_axes(ndim: usize, indices: &[Index]) -> Result<usize> {
+    let (mut named, mut ellipses) = (0, 0);
     for index in indices {
         match index {
-            Index::Slice { .. } => named += 1,
-            Index::At(_) => {
-                named += 1;
-                gone += 1;
-            }
+            Index::Slice { .. } | Index::At(_) => named += 1,
             Index::Ellipsis => ellipses += 1,
-            Index::NewAxis => new += 1,
+            Index::NewAxis => {}
         }
     }
     let fail = |reason| Err(Error::IndexExpression { ndim, reason });
@@ -215,10 +184,7 @@ fn count_parts(ndim: usize, indices: &[Index]) -> Result<Count> {
     if ellipses > 1 {
         return fail("an ellipsis stands once at most".to_owned());
     }
-    Ok(Count {
-        result: ndim + new - gone,
-        whole: ndim - named,
-    })
+    Ok(ndim - named)
 }
 
 /// The element that a number counts to, from the end if negative.

@@ -46,6 +46,7 @@ pub mod manipulation;
 pub mod observe;
 pub mod operand;
 pub mod place;
+mod plain;
 pub mod range;
 pub mod statistics;
 pub mod tensor;

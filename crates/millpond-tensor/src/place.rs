@@ -48,22 +48,11 @@ impl Place {
         operation: &'static str,
         tensors: impl IntoIterator<Item = &'a Tensor>,
     ) -> Result<Self> {
-        let mut tensors = tensors.into_iter();
-        let Some(first) = tensors.next() else {
-            return Err(Error::value(operation, "at least one array is needed"));
-        };
-        let mut place = Self::of(first);
-        for tensor in tensors {
-            place.join(operation, tensor)?;
-        }
-        Ok(place)
-    }
-
-    /// Lets another operand have its say.
-    #[inline]
-    pub(crate) fn join(&mut self, operation: &'static str, tensor: &Tensor) -> Result<()> {
-        self.kind = self.kind.min(tensor.kind());
-        check_device(operation, &self.queue, tensor)
+        let home = Home::common(operation, tensors)?;
+        Ok(Self {
+            queue: home.queue.clone(),
+            kind: home.kind,
+        })
     }
 
     /// Fails unless the device computes with the dtype.
@@ -71,11 +60,65 @@ impl Place {
     /// # Errors
     /// [`Error::DeviceDType`].
     pub fn check_dtype(&self, dtype: DType) -> Result<()> {
-        if self.device().info().supports(dtype) {
+        Home::from(self).check_dtype(dtype)
+    }
+}
+
+/// A place whose queue is borrowed: counting its users costs more than small operations do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home<'a> {
+    pub(crate) queue: &'a Queue,
+    pub(crate) kind: MemoryKind,
+}
+
+impl<'a> From<&'a Place> for Home<'a> {
+    #[inline]
+    fn from(place: &'a Place) -> Self {
+        Self {
+            queue: &place.queue,
+            kind: place.kind,
+        }
+    }
+}
+
+impl<'a> From<&'a Tensor> for Home<'a> {
+    #[inline]
+    fn from(tensor: &'a Tensor) -> Self {
+        Self {
+            queue: tensor.memory().home(),
+            kind: tensor.kind(),
+        }
+    }
+}
+
+impl<'a> Home<'a> {
+    /// As [`Place::common`].
+    #[inline]
+    pub(crate) fn common(
+        operation: &'static str,
+        tensors: impl IntoIterator<Item = &'a Tensor>,
+    ) -> Result<Self> {
+        let mut tensors = tensors.into_iter();
+        let Some(first) = tensors.next() else {
+            return Err(Error::value(operation, "at least one array is needed"));
+        };
+        let mut home = Self::from(first);
+        for tensor in tensors {
+            home.kind = home.kind.min(tensor.kind());
+            check_device(operation, home.queue, tensor)?;
+        }
+        Ok(home)
+    }
+
+    /// As [`Place::check_dtype`].
+    #[inline]
+    pub(crate) fn check_dtype(self, dtype: DType) -> Result<()> {
+        let device = self.queue.device();
+        if device.info().supports(dtype) {
             return Ok(());
         }
         Err(Error::DeviceDType {
-            device: self.device().name().to_owned(),
+            device: device.name().to_owned(),
             dtype,
         })
     }
@@ -84,12 +127,21 @@ impl Place {
 /// Fails unless an array is on the queue's device.
 #[inline]
 pub(crate) fn check_device(operation: &'static str, queue: &Queue, tensor: &Tensor) -> Result<()> {
-    if tensor.memory().is_on(queue) || tensor.memory().home().device() == queue.device() {
+    if tensor.memory().is_on(queue) {
+        return Ok(());
+    }
+    check_other_queue(operation, queue, tensor)
+}
+
+#[cold]
+fn check_other_queue(operation: &'static str, queue: &Queue, tensor: &Tensor) -> Result<()> {
+    let (first, second) = (queue.device(), tensor.memory().home().device());
+    if first == second {
         return Ok(());
     }
     Err(Error::Devices {
         operation,
-        first: queue.device().name().to_owned(),
-        second: tensor.memory().home().device().name().to_owned(),
+        first: first.name().to_owned(),
+        second: second.name().to_owned(),
     })
 }

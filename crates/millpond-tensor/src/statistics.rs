@@ -13,7 +13,7 @@ use crate::creation::allocate;
 use crate::data_types::{self, Casting};
 use crate::error::{Error, Result};
 use crate::manipulation::normalize_axes;
-use crate::place::{Place, check_device};
+use crate::place::{Home, check_device};
 use crate::tensor::Tensor;
 
 /// How to reduce: everything but what and by which operation.
@@ -38,13 +38,13 @@ pub struct Reduce<'a> {
 /// for a reduction without an identity; an output that can't take the result; no memory.
 pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -> Result<Tensor> {
     let operation = reduction.name();
-    let place = Place::of(input);
-    let default_float = data_types::default_float(place.device());
+    let place = Home::from(input);
+    let default_float = data_types::default_float(place.queue.device());
     let signature = reduction.resolve(input.dtype(), how.dtype, default_float)?;
     place.check_dtype(signature.output)?;
     let axes = match how.axes {
         Some(axes) => normalize_axes(axes, input.ndim())?,
-        None => (0..input.ndim()).collect(),
+        None => all_axes(input.ndim()),
     };
     if how.axes.is_some_and(|axes| axes.len() > 1) && is_positional(reduction) {
         let reason = "positions are along one axis, or through the whole array";
@@ -52,14 +52,14 @@ pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -
     }
     let shape = reduced_shape(input.shape(), &axes, how.keepdims);
     if let Some(out) = how.out {
-        check_out(operation, out, &shape, signature.output, &place)?;
+        check_out(operation, out, &shape, signature.output, place)?;
     }
     let direct = how.out.filter(|out| !out.may_overlap(input));
     let target = if let Some(out) = direct {
         out.clone()
     } else {
         let layout = Layout::contiguous(&shape, signature.output.size())?;
-        allocate(layout, signature.output, &place)?
+        allocate(layout, signature.output, place)?
     };
     let kernel = ReduceKernel::new(
         reduction,
@@ -88,14 +88,26 @@ fn is_positional(reduction: &Reduction) -> bool {
 
 /// The shape without the reduced axes, or with size one in their place.
 fn reduced_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> Shape {
-    let sizes = shape.iter().enumerate().filter_map(|(axis, &size)| {
-        match (axes.contains(&axis), keepdims) {
-            (false, _) => Some(size),
-            (true, true) => Some(1),
-            (true, false) => None,
+    let mut result = Shape::new();
+    if axes.len() == shape.len() && !keepdims {
+        return result;
+    }
+    for (axis, &size) in shape.iter().enumerate() {
+        if !axes.contains(&axis) {
+            result.push(size);
+        } else if keepdims {
+            result.push(1);
         }
-    });
-    sizes.collect()
+    }
+    result
+}
+
+fn all_axes(ndim: usize) -> SmallVec<[usize; 4]> {
+    let mut axes = SmallVec::from_elem(0, ndim);
+    for (number, axis) in axes.iter_mut().enumerate() {
+        *axis = number;
+    }
+    axes
 }
 
 fn check_out(
@@ -103,10 +115,10 @@ fn check_out(
     out: &Tensor,
     shape: &Shape,
     dtype: DType,
-    place: &Place,
+    place: Home<'_>,
 ) -> Result<()> {
     out.check_writable(operation)?;
-    check_device(operation, &place.queue, out)?;
+    check_device(operation, place.queue, out)?;
     if *out.shape() != **shape {
         return Err(Error::OutputShape {
             operation,

@@ -94,6 +94,12 @@ impl Tensor {
         &self.layout
     }
 
+    /// The same, for views that are clones before they are narrowed.
+    #[inline]
+    pub(crate) const fn layout_mut(&mut self) -> &mut Layout {
+        &mut self.layout
+    }
+
     /// The number of axes.
     #[inline]
     pub fn ndim(&self) -> usize {

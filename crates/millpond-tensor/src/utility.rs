@@ -37,7 +37,7 @@ impl Tensor {
     /// in front and behind. Truth values differ where they are not equal.
     ///
     /// # Errors
-    /// An axis that the array doesn't have; as for [`concat`] and [`apply`].
+    /// An axis that the array doesn't have; as for [`concat()`] and [`apply`].
     pub fn diff(
         &self,
         axis: isize,

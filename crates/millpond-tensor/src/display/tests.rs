@@ -1,3 +1,5 @@
+//! How arrays are printed.
+
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_hal::Driver;
 use millpond_runtime::Device;

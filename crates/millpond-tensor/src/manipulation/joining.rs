@@ -29,7 +29,7 @@ pub fn broadcast_arrays(arrays: &[&Tensor]) -> Result<Vec<Tensor>> {
         .collect()
 }
 
-/// What [`concat`] and [`stack`] give: the promoted dtype, and the place.
+/// What [`concat()`] and [`stack`] give: the promoted dtype, and the place.
 fn together(operation: &'static str, arrays: &[&Tensor]) -> Result<(DType, Place)> {
     let place = Place::common(operation, arrays.iter().copied())?;
     let operands: SmallVec<[Operand<'_>; 4]> =

@@ -66,14 +66,16 @@ impl Tensor {
     fn complete_shape(&self, shape: &[isize]) -> Result<Shape> {
         let fail = |reason: String| Error::value("reshape", reason);
         let mut open = None;
-        let mut result = Shape::new();
-        for (axis, &size) in shape.iter().enumerate() {
-            if size == -1 && open.replace(axis).is_some() {
-                return Err(fail("-1 stands for one size at most".to_owned()));
+        let mut result = Shape::from_elem(1, shape.len());
+        for (axis, (target, &size)) in result.iter_mut().zip(shape).enumerate() {
+            match usize::try_from(size) {
+                Ok(size) => *target = size,
+                Err(_) if size != -1 => return Err(fail(format!("size {size} is negative"))),
+                Err(_) if open.replace(axis).is_some() => {
+                    return Err(fail("-1 stands for one size at most".to_owned()));
+                }
+                Err(_) => {}
             }
-            let size = if size == -1 { 1 } else { size };
-            result
-                .push(usize::try_from(size).map_err(|_| fail(format!("size {size} is negative")))?);
         }
         if let Some(axis) = open {
             let known = shape::element_count(&result, 1)?;

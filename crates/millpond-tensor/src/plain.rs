@@ -1,0 +1,154 @@
+//! Calls that need nothing resolved: contiguous arrays of one shape and dtype from the beginning
+//! of their memory, which the operation computes with as they are.
+//!
+//! Small operations cost about as much as what is done about them, so this way does little: no
+//! promotion, no broadcast, no plan, no counting of users. Whatever it doesn't take is left to the
+//! general way in `apply.rs`, which gives the same result.
+
+use millpond_kernel::ops::rows;
+use millpond_kernel::{ContiguousLoop, Operation};
+use millpond_runtime::{Allocation, MemoryKind, Queue};
+use millpond_types::DType;
+use millpond_types::promote::with_scalar;
+
+use crate::cost;
+use crate::error::Result;
+use crate::operand::Operand;
+use crate::place::check_device;
+use crate::tensor::Tensor;
+
+/// The most operands, the result included.
+const MAX_OPERANDS: usize = 4;
+
+/// Such a call, but for the memory of its result.
+pub(crate) struct PlainCall<'a> {
+    operation: &'static Operation,
+    work: ContiguousLoop,
+    /// The array that all others are like.
+    model: &'a Tensor,
+    queue: &'a Queue,
+    kind: MemoryKind,
+    /// The first place is the result's.
+    memories: [&'a Allocation; MAX_OPERANDS],
+    count: usize,
+}
+
+#[allow(
+    clippy::inline_always,
+    reason = "parts that are handed on in memory would be waited for"
+)]
+impl<'a> PlainCall<'a> {
+    /// The call, if it is one.
+    ///
+    /// # Errors
+    /// Arrays of different devices.
+    #[inline(always)]
+    pub(crate) fn new(
+        operation: &'static Operation,
+        operands: &[Operand<'a>],
+    ) -> Result<Option<Self>> {
+        let Some(model) = operands.iter().find_map(Operand::tensor) else {
+            return Ok(None);
+        };
+        let dtype = model.dtype();
+        let Some(mut work) = operation.contiguous_loop(dtype) else {
+            return Ok(None);
+        };
+        // A choice takes operands of two dtypes; all others take one.
+        if operands.len() != operation.arity() || *operation == rows::where_ {
+            return Ok(None);
+        }
+        let queue = model.memory().home();
+        let mut kind = model.kind();
+        let mut memories = [model.memory(); MAX_OPERANDS];
+        let mut count = 1;
+        for (index, operand) in operands.iter().enumerate() {
+            match *operand {
+                Operand::Tensor(tensor) => {
+                    if !is_like(tensor, model, dtype) || count == MAX_OPERANDS {
+                        return Ok(None);
+                    }
+                    check_device(operation.name(), queue, tensor)?;
+                    kind = kind.min(tensor.kind());
+                    memories[count] = tensor.memory();
+                    count += 1;
+                }
+                Operand::Scalar(value) => {
+                    let same =
+                        with_scalar(dtype, value, DType::Float64) == dtype && value.fits(dtype);
+                    match work.with_scalar(index, value) {
+                        Ok(with_scalar) if same => work = with_scalar,
+                        _ => return Ok(None),
+                    }
+                }
+            }
+        }
+        Ok(Some(Self {
+            operation,
+            work,
+            model,
+            queue,
+            kind,
+            memories,
+            count,
+        }))
+    }
+
+    /// Makes the result a new array.
+    ///
+    /// # Errors
+    /// No memory; a closed queue.
+    #[inline(always)]
+    pub(crate) fn run(self) -> Result<Tensor> {
+        let output = self.work.output();
+        let layout = self.model.layout();
+        let memory = self
+            .queue
+            .allocate(self.kind, layout.size() * output.size())?;
+        PlainCall::launch(self, &memory)?;
+        Ok(Tensor::assemble(memory, output, layout.clone(), false))
+    }
+
+    /// Puts the result into an array; `false` if the general way has to.
+    ///
+    /// # Errors
+    /// An array of another device; a closed queue.
+    #[inline(always)]
+    pub(crate) fn run_into(self, out: &Tensor) -> Result<bool> {
+        let output = self.work.output();
+        let fits =
+            is_like(out, self.model, output) && !out.is_read_only() && !out.memory().is_foreign();
+        // In place needs the same dtype on both sides.
+        let mut inputs = self.memories[1..self.count].iter();
+        let kept = output == self.model.dtype();
+        if !fits || !(kept || inputs.all(|input| !input.same_as(out.memory()))) {
+            return Ok(false);
+        }
+        check_device(self.operation.name(), self.queue, out)?;
+        PlainCall::launch(self, out.memory())?;
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn launch(mut self, target: &'a Allocation) -> Result<()> {
+        let (size, dtype) = (self.model.size(), self.model.dtype());
+        let bytes = self.count * size * dtype.size();
+        let nanoseconds = cost::of_operation(self.operation, dtype, size, bytes);
+        self.memories[0] = target;
+        let (work, memories) = (self.work.over(size), &self.memories[..self.count]);
+        Ok(self.queue.launch(work, memories, nanoseconds)?)
+    }
+}
+
+/// Whether an array has the model's shape and this dtype, and all its elements lie at the
+/// beginning of its memory, in order.
+#[inline]
+fn is_like(tensor: &Tensor, model: &Tensor, dtype: DType) -> bool {
+    let layout = tensor.layout();
+    if tensor.dtype() != dtype || !layout.is_contiguous() || layout.offset() != 0 {
+        return false;
+    }
+    // Without a call, for these short lists.
+    let (a, b) = (layout.shape(), model.shape());
+    std::ptr::eq(tensor, model) || (a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b))
+}
