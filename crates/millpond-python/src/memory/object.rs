@@ -224,8 +224,14 @@ impl PyMemory {
             let target = self.range("copy_from", offset, Some(source.bytes))?;
             return source.submit_copy(py, self, target.start);
         }
+        // The size is checked before so many bytes are copied.
+        let target = self.range("copy_from", offset, Some(transfer::len(source)?))?;
         let bytes = transfer::snapshot(source)?;
-        let target = self.range("copy_from", offset, Some(bytes.len()))?;
+        if bytes.len() != target.len() {
+            return Err(PyValueError::new_err(
+                "copy_from: the buffer changed its size meanwhile",
+            ));
+        }
         gil::submit(py, || self.allocation.write_owned(target.start, bytes))
     }
 

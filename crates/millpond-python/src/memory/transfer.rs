@@ -1,7 +1,7 @@
 //! Copies between memory and the buffers of Python objects.
 
 use millpond::runtime::Allocation;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::gil;
@@ -10,9 +10,16 @@ use crate::interop::view::View;
 /// The bytes of an object's buffer, taken now.
 ///
 /// # Errors
-/// `TypeError` or `BufferError` if it has none, or not in one piece.
+/// `TypeError` or `BufferError` if it has none, or not in one piece; `MemoryError` if there is no
+/// room for them.
 pub(super) fn snapshot(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    Ok(View::in_one_piece(object, false)?.bytes().to_vec())
+    let view = View::in_one_piece(object, false)?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(view.len()).map_err(|_| {
+        PyMemoryError::new_err(format!("no memory for a copy of {} bytes", view.len()))
+    })?;
+    bytes.extend_from_slice(view.bytes());
+    Ok(bytes)
 }
 
 /// The number of bytes of an object's buffer.
