@@ -25,6 +25,7 @@ pub mod dtype;
 pub mod layout;
 pub mod memory;
 pub mod promote;
+pub mod rounding;
 pub mod scalar;
 pub mod shape;
 

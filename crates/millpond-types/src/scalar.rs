@@ -3,6 +3,7 @@
 use num_complex::Complex;
 
 use crate::dtype::{DType, Kind};
+use crate::rounding::{bf16_from_f64, f16_from_f64};
 
 /// A number without a dtype of its own: what Python's `bool`, `int`, `float` and `complex` are.
 ///
@@ -50,8 +51,8 @@ impl Scalar {
             DType::Int16 | DType::Uint16 => put(&self.to_i128().to_ne_bytes_low::<2>()),
             DType::Int32 | DType::Uint32 => put(&self.to_i128().to_ne_bytes_low::<4>()),
             DType::Int64 | DType::Uint64 => put(&self.to_i128().to_ne_bytes_low::<8>()),
-            DType::Float16 => put(&half::f16::from_f64(real).to_ne_bytes()),
-            DType::Bfloat16 => put(&half::bf16::from_f64(real).to_ne_bytes()),
+            DType::Float16 => put(&f16_from_f64(real).to_ne_bytes()),
+            DType::Bfloat16 => put(&bf16_from_f64(real).to_ne_bytes()),
             DType::Float32 => put(&(real as f32).to_ne_bytes()),
             DType::Float64 => put(&real.to_ne_bytes()),
             DType::Complex64 => {

@@ -13,17 +13,13 @@ import millpond.tensor as xp
 from .reference import EVERY_DTYPE, LAYOUTS, WIDER, distance, in_layout, numbers
 
 FUNCTIONS = {name: function for name in xp.__all__ if isinstance(function := getattr(xp, name), xp.ElementwiseFunction)}
-# What is known to be wrong, and why.
-KNOWN = {"nextafter-ee->e": "neighbours are those of float32, which a half type is computed in"}
 CASES = [
     (name, signature) for name, function in FUNCTIONS.items() for signature in function.types if "E" not in signature
 ]
 
 
 def _case(name, signature):
-    case = f"{name}-{signature}"
-    marks = [pytest.mark.xfail(reason=KNOWN[case], strict=True)] if case in KNOWN else []
-    return pytest.param(name, signature, id=case, marks=marks)
+    return pytest.param(name, signature, id=f"{name}-{signature}")
 
 
 def _proj(x):

@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 use millpond_types::DType;
+use millpond_types::rounding::f16_from_f64;
 use num_complex::Complex;
 
 use crate::host::level::{Work, at_level};
@@ -64,7 +65,7 @@ pub unsafe fn cast(
         // SAFETY: as the caller vouches.
         let (src, dst) = unsafe { sides::<f64, f16>(src, dst, count) };
         for (dst, src) in dst.iter_mut().zip(src) {
-            dst.write(f16::from_f64(*src));
+            dst.write(f16_from_f64(*src));
         }
         return;
     }

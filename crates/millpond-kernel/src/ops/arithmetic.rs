@@ -31,7 +31,7 @@ macro_rules! arithmetic_rows {
             /// Each element with the opposite sign.
             unary negative(x) { int negative_int, real negative, complex negative_complex } ulp 0 refuses Bool;
             /// The neighbour of the first operand towards the second.
-            binary nextafter(x1, x2) { real nextafter } ulp 0;
+            binary nextafter(x1, x2) { real nextafter } ulp 0 refuses Half;
             /// Each element as it is.
             unary positive(x) { int same, real same, complex same_complex } ulp 0 refuses Bool;
             /// One divided by each element.

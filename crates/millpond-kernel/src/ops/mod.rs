@@ -41,7 +41,7 @@ pub struct Operation {
     pub(crate) arguments: &'static [&'static str],
     pub(crate) documentation: &'static str,
     pub(crate) ulp: u32,
-    pub(crate) refuses: Option<millpond_types::Kind>,
+    pub(crate) refuses: Option<row::Refusal>,
     pub(crate) table: Table,
 }
 

@@ -11,6 +11,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::error::UnsupportedDType;
 use crate::host::map::compute_dtype;
 use crate::ops::Operation;
+use crate::ops::row::Refusal;
 
 /// The dtypes of a call: what operands are cast to, and what the result is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,12 @@ impl Operation {
             return Err(unsupported());
         }
         let joined = result_type(values).map_err(|_| unsupported())?;
-        if self.refuses == Some(joined.kind()) {
+        let refused = match self.refuses {
+            Some(Refusal::Bool) => joined == DType::Bool,
+            Some(Refusal::Half) => compute_dtype(joined) != joined,
+            None => false,
+        };
+        if refused {
             return Err(unsupported());
         }
         let dtype = self

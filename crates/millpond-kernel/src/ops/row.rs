@@ -172,13 +172,21 @@ macro_rules! registry {
 }
 pub(super) use registry;
 
-/// The kind that a row refuses outright, though it could be converted.
+/// What a row refuses outright, though it could be converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Truth values.
+    Bool,
+    /// The half types, where computing in `float32` would give something else.
+    Half,
+}
+
 macro_rules! refused {
     () => {
         None
     };
-    ($kind:ident) => {
-        Some(millpond_types::Kind::$kind)
+    ($what:ident) => {
+        Some($crate::ops::row::Refusal::$what)
     };
 }
 pub(super) use refused;
