@@ -43,6 +43,20 @@ pub struct Footprint {
     pub access: Access,
 }
 
+impl Footprint {
+    /// The footprint of an output of which `filled` bytes are overwritten: what lies in gaps stays,
+    /// so with gaps the former content matters.
+    #[must_use]
+    pub fn filled(bytes: Range<usize>, filled: usize) -> Self {
+        let access = if bytes.len() == filled {
+            Access::Write
+        } else {
+            Access::Update
+        };
+        Self { bytes, access }
+    }
+}
+
 /// An error that a kernel found while running.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
+use millpond_hal::{Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Kind, Layout, Scalar, Shape};
 
@@ -246,10 +246,10 @@ unsafe impl HostKernel for GenerateKernel {
     }
 
     fn footprint(&self, _: usize) -> Footprint {
-        Footprint {
-            bytes: self.footprint.clone(),
-            access: Access::Write,
-        }
+        Footprint::filled(
+            self.footprint.clone(),
+            self.space.size() * self.dtype.size(),
+        )
     }
 
     fn extent(&self) -> usize {

@@ -245,16 +245,16 @@ unsafe impl HostKernel for MapKernel {
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
-        let (bytes, access) = match operand {
-            0 => (self.output.footprint.clone(), Access::Write),
-            _ => (
-                self.arrays()
-                    .nth(operand - 1)
-                    .map_or(0..0, |input| input.footprint.clone()),
-                Access::Read,
-            ),
-        };
-        Footprint { bytes, access }
+        if operand == 0 {
+            let filled = self.space.size() * self.output.dtype.size();
+            return Footprint::filled(self.output.footprint.clone(), filled);
+        }
+        let input = self.arrays().nth(operand - 1);
+        let bytes = input.map_or(0..0, |input| input.footprint.clone());
+        Footprint {
+            bytes,
+            access: Access::Read,
+        }
     }
 
     fn extent(&self) -> usize {

@@ -262,11 +262,14 @@ unsafe impl HostKernel for ReduceKernel {
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
-        let (bytes, access) = match operand {
-            0 => (self.output.1.clone(), Access::Write),
-            _ => (self.input.1.clone(), Access::Read),
-        };
-        Footprint { bytes, access }
+        if operand == 0 {
+            let (dtype, bytes) = &self.output;
+            return Footprint::filled(bytes.clone(), self.kept.size() * dtype.size());
+        }
+        Footprint {
+            bytes: self.input.1.clone(),
+            access: Access::Read,
+        }
     }
 
     fn extent(&self) -> usize {
