@@ -5,8 +5,8 @@
 
 use millpond::runtime::Error;
 use pyo3::exceptions::{
-    PyBufferError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError, PyOverflowError,
-    PyTimeoutError, PyTypeError, PyValueError,
+    PyBufferError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError,
+    PyOverflowError, PyTimeoutError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -101,7 +101,8 @@ pub(crate) fn release<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) 
 pub(crate) fn timeout(seconds: Option<f64>) -> PyResult<Option<Duration>> {
     match seconds {
         None => Ok(None),
-        Some(seconds) if seconds == f64::INFINITY => Ok(None),
+        // More than can be counted is for ever.
+        Some(seconds) if seconds > 1.0e15 => Ok(None),
         Some(seconds) => Duration::try_from_secs_f64(seconds).map(Some).map_err(|_| {
             PyValueError::new_err(format!("timeout must be at least 0 seconds, not {seconds}"))
         }),

@@ -99,6 +99,14 @@ pub enum Error {
         /// What is wrong, with the values.
         reason: String,
     },
+    /// The host has no memory for a copy.
+    #[error("{operation}: no host memory for {bytes} bytes")]
+    HostMemory {
+        /// The operation.
+        operation: &'static str,
+        /// Bytes asked for.
+        bytes: usize,
+    },
     /// An integer that the dtype can't hold.
     #[error("{operation}: {value} is out of bounds for {dtype}")]
     Overflow {
@@ -181,7 +189,9 @@ impl Error {
     pub const fn class(&self) -> ErrorClass {
         match self {
             Self::Runtime(error) => class_of_runtime(error),
-            Self::Shape(ShapeError::TooLarge { .. }) => ErrorClass::Memory,
+            Self::Shape(ShapeError::TooLarge { .. }) | Self::HostMemory { .. } => {
+                ErrorClass::Memory
+            }
             Self::Shape(ShapeError::Axis { .. })
             | Self::Index { .. }
             | Self::IndexExpression { .. } => ErrorClass::Index,

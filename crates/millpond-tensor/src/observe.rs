@@ -58,7 +58,15 @@ impl Tensor {
     /// # Errors
     /// The failure of what computed them; no memory.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; self.bytes()];
+        let len = self.bytes();
+        let mut bytes = Vec::new();
+        bytes
+            .try_reserve_exact(len)
+            .map_err(|_| Error::HostMemory {
+                operation: "read",
+                bytes: len,
+            })?;
+        bytes.resize(len, 0);
         self.read_into(&mut bytes)?;
         Ok(bytes)
     }

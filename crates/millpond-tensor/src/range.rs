@@ -55,7 +55,14 @@ pub fn arange(
         len
     } else {
         let [start, stop, step] = arguments.map(Scalar::to_f64);
-        checked_len(OPERATION, ((stop - start) / step).ceil().max(0.0))?
+        let len = ((stop - start) / step).ceil();
+        if len.is_nan() {
+            return Err(Error::value(
+                OPERATION,
+                format!("a range from {start:e} to {stop:e} by {step:e} has no length"),
+            ));
+        }
+        checked_len(OPERATION, len.max(0.0))?
     };
     if dtype == DType::Bool {
         if len > 2 {
@@ -86,7 +93,7 @@ fn checked_len(operation: &'static str, len: f64) -> Result<usize> {
     if (0.0..isize::MAX as f64).contains(&len) {
         return Ok(len as usize);
     }
-    let reason = format!("{len} numbers are more than an array can have");
+    let reason = format!("{len:e} numbers are more than an array can have");
     Err(Error::value(operation, reason))
 }
 

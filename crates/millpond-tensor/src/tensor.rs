@@ -200,7 +200,7 @@ impl Tensor {
             return Err(Error::ReadOnly { operation });
         }
         let mut axes = self.shape().iter().zip(self.strides());
-        if axes.any(|(&size, &stride)| stride == 0 && size > 1) {
+        if self.size() > 0 && axes.any(|(&size, &stride)| stride == 0 && size > 1) {
             return Err(Error::value(
                 operation,
                 "elements of the target share memory, as it was broadcast",

@@ -69,7 +69,7 @@ impl PartialEq for Layout {
     fn eq(&self, other: &Self) -> bool {
         self.shape() == other.shape()
             && self.strides() == other.strides()
-            && self.offset == other.offset
+            && self.offset() == other.offset()
     }
 }
 
@@ -232,7 +232,8 @@ impl Layout {
     /// The element of index zero on each axis, counted from the allocation's begin.
     #[inline]
     pub const fn offset(&self) -> usize {
-        self.offset
+        // Nothing lies anywhere in an array of no element, whatever views were taken of it.
+        if self.size == 0 { 0 } else { self.offset }
     }
 
     /// The number of elements.
@@ -299,7 +300,7 @@ impl Layout {
         if len > 0 {
             self.offset = self
                 .offset
-                .wrapping_add_signed(first as isize * strides[axis]);
+                .wrapping_add_signed((first as isize).wrapping_mul(strides[axis]));
         }
         shape[axis] = len;
         strides[axis] = strides[axis].saturating_mul(step);
@@ -310,7 +311,8 @@ impl Layout {
     #[inline]
     pub fn select(&mut self, axis: usize, at: usize) {
         let step = self.strides()[axis];
-        self.offset = self.offset.wrapping_add_signed(at as isize * step);
+        let reach = (at as isize).wrapping_mul(step);
+        self.offset = self.offset.wrapping_add_signed(reach);
         if let Axes::Inline {
             ndim,
             shape,

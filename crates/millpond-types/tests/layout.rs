@@ -87,3 +87,13 @@ fn broadcast_axes_repeat_elements() {
     check(&many, &[1, 1, 1, 2, 3], &[5, 6, 7, 5, 6, 7]);
     assert!(row.broadcast_to(&[3]).is_err() && row.broadcast_to(&[2, 4]).is_err());
 }
+
+#[test]
+fn views_without_elements_lie_nowhere() {
+    let mut layout = Layout::contiguous(&[4, 0], 8).unwrap();
+    layout.narrow(0, 3, 2, -2);
+    assert_eq!((layout.offset(), layout.span()), (0, 0..0));
+    let mut layout = Layout::contiguous(&[0, 4], 8).unwrap();
+    layout.select(1, 1);
+    assert_eq!((layout.shape(), layout.offset()), (&[0][..], 0));
+}

@@ -23,7 +23,7 @@ macro_rules! arithmetic_rows {
             /// Quotient of both operands.
             binary divide(x1, x2) { real divide, complex_lane divide_complex } ulp 0;
             /// Quotient of both operands, rounded down.
-            binary floor_divide(x1, x2) { int floor_divide_int, lane floor_divide } ulp 0;
+            binary floor_divide(x1, x2) { int floor_divide_int, lane floor_divide } ulp 1;
             /// Length of the vector of both operands, without undue overflow.
             binary hypot(x1, x2) { lane hypot } ulp 2;
             /// Product of both operands.
