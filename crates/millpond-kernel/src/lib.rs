@@ -3,10 +3,10 @@
 //! the loops that run them over memory of the host.
 //!
 //! # Model
-//! An [`Operation`](ops::Operation) is a row: name, documentation, and a body for each kind of
+//! An [`Operation`] is a row: name, documentation, and a body for each kind of
 //! dtype, written over the numbers of [`math`]. [`Operation::resolve`](ops::Operation::resolve)
-//! says which dtypes a call computes with; a [`MapKernel`](host::map::MapKernel) runs it over
-//! arrays of any layout, a [`ContiguousLoop`](host::contiguous::ContiguousLoop) over arrays
+//! says which dtypes a call computes with; a [`MapKernel`] runs it over
+//! arrays of any layout, a [`ContiguousLoop`] over arrays
 //! without gaps. Both are kernels as the driver interface wants them.
 //!
 //! # Guarantees

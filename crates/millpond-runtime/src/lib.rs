@@ -14,7 +14,7 @@
 //! * Dropping the last handle of an allocation neither waits nor calls a driver, and memory isn't
 //!   reused before its last use but by commands ordered behind it (M1, M2).
 //! * Failures surface at a wait, once, and reach whatever depends on them (O7).
-//! * After [`shutdown`] and in forked processes every call answers a clear error (O10).
+//! * After [`shutdown()`] and in forked processes every call answers a clear error (O10).
 //!
 //! # Example
 //! ```

@@ -38,6 +38,13 @@ pub struct Reduce<'a> {
 /// for a reduction without an identity; an output that can't take the result; no memory.
 pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -> Result<Tensor> {
     let operation = reduction.name();
+    // Asked for a truth value, elements become truth values before they are added or multiplied.
+    let to_truth = how.dtype == Some(DType::Bool);
+    let reduction = match reduction {
+        sum if to_truth && *sum == rows::sum => &rows::any,
+        product if to_truth && *product == rows::prod => &rows::all,
+        other => other,
+    };
     let place = Home::from(input);
     let default_float = data_types::default_float(place.queue.device());
     let signature = reduction.resolve(input.dtype(), how.dtype, default_float)?;

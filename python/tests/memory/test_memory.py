@@ -150,9 +150,11 @@ def test_copies_stay_within_the_memory(kind):
 def test_a_source_that_is_too_long_is_not_copied_before_it_is_refused(kind, tmp_path):
     with (tmp_path / "sparse").open("w+b") as file:
         file.truncate(1 << 40)
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as source:
-            with pytest.raises(IndexError, match="copy_from: 1099511627776 bytes from 0 reach outside of 4"):
-                kind(4).copy_from(source)
+        with (
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as source,
+            pytest.raises(IndexError, match="copy_from: 1099511627776 bytes from 0 reach outside of 4"),
+        ):
+            kind(4).copy_from(source)
 
 
 def test_a_copy_onto_itself_must_not_overlap(kind):

@@ -14,7 +14,7 @@ use crate::host::tile::Tile;
 use crate::simd::{self, Level};
 use crate::template::space::Offsets;
 
-/// One call of [`MapKernel::run`]: addresses and scratch memory.
+/// One call of `MapKernel::run`: addresses and scratch memory.
 pub(super) struct Run<'a> {
     pub(super) kernel: &'a MapKernel,
     pub(super) level: Level,
@@ -80,7 +80,7 @@ impl<'a> Run<'a> {
     /// Computes a range of elements.
     ///
     /// # Safety
-    /// As for [`HostKernel::run`].
+    /// As for `HostKernel::run`.
     pub(super) unsafe fn elements(mut self, range: Range<usize>) {
         let kernel = self.kernel;
         let mut direct = [false; MAX_INPUTS];

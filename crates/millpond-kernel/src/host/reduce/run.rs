@@ -12,7 +12,7 @@ use crate::host::tile::{TILE_BYTES, Tile};
 use crate::ops::reduction::{SHORT_RUN, Words};
 use crate::simd::{self, Level};
 
-/// One call of [`ReduceKernel::run`]: the input's address and scratch memory.
+/// One call of `ReduceKernel::run`: the input's address and scratch memory.
 pub(super) struct Run<'a> {
     kernel: &'a ReduceKernel,
     level: Level,
