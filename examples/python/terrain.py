@@ -157,7 +157,8 @@ def main() -> None:
         import millpond.tensor as xp
 
         print(f"devices: {', '.join(str(device) for device in millpond.devices())}")
-        height = xp.asarray(elevation.height)
+        # A copy of its own: memory shared with NumPy is kept in step with it, call by call.
+        height = xp.asarray(elevation.height, copy=True)
         wait = height.device.wait
 
     timings = []

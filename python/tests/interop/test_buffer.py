@@ -188,7 +188,8 @@ def test_nothing_leaks(kind, live):
     for _ in range(5):
         loop()
     assert live() == before
-    assert sys.getallocatedblocks() - blocks < 100
+    # One lost object in each of the 500 turns would be 500; the interpreter itself keeps some.
+    assert sys.getallocatedblocks() - blocks < 250
 
 
 @pytest.mark.parametrize("dtype", [">i4", "datetime64[s]", "S3", "O", [("a", "i4")], "longdouble"])

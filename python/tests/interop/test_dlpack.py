@@ -253,4 +253,5 @@ def test_nothing_leaks(kind, live):
     for _ in range(5):
         loop()
     assert live() == before
-    assert sys.getallocatedblocks() - blocks < 100
+    # One lost object in each of the 500 turns would be 500; the interpreter itself keeps some.
+    assert sys.getallocatedblocks() - blocks < 250

@@ -419,4 +419,5 @@ def test_m6_nothing_leaks(kind, live):
     gc.collect()
     after = (live(), millpond.memory.pool(kind=NAMES[kind]).statistics().reserved)
     assert after == before
-    assert sys.getallocatedblocks() - blocks < 100
+    # One lost object in each of the 500 turns would be 500; the interpreter itself keeps some.
+    assert sys.getallocatedblocks() - blocks < 250
