@@ -11,7 +11,8 @@ use millpond_types::MemoryKind;
 
 use crate::error::Result;
 use crate::lifecycle;
-use crate::pool::{Pool, PoolCore};
+use crate::memory::Allocation;
+use crate::pool::{Current, Identity, Pool, PoolCore, PoolOptions, Site};
 use crate::queue::{Queue, QueueCore};
 use crate::sync::lock;
 
@@ -28,7 +29,8 @@ struct DeviceCore {
     default_queue: Mutex<Slot>,
     /// Out of order, for copies that host code waits for.
     host_queue: Mutex<Slot>,
-    queues: Mutex<Vec<Weak<QueueCore>>>,
+    current: Current,
+    site: Arc<Site>,
 }
 
 /// A queue that a device makes when it is first asked for.
@@ -80,8 +82,19 @@ impl Device {
             })
         };
         lifecycle::watch_forks();
-        let pools = MemoryKind::ALL
-            .map(|kind| Arc::new(PoolCore::new(Arc::clone(&hal), name.clone(), kind)));
+        let site = Arc::new(Site::default());
+        let pools = MemoryKind::ALL.map(|kind| {
+            let identity = Identity {
+                hal: Arc::clone(&hal),
+                device: name.clone(),
+                kind,
+                site: Arc::clone(&site),
+                is_default: true,
+            };
+            let pool = Arc::new(PoolCore::new(identity, PoolOptions::default(), None));
+            site.add_pool(&pool);
+            pool
+        });
         Self(Arc::new(DeviceCore {
             hal,
             name,
@@ -89,7 +102,8 @@ impl Device {
             pools,
             default_queue: slot(),
             host_queue: slot(),
-            queues: Mutex::default(),
+            current: Current::default(),
+            site,
         }))
     }
 
@@ -139,23 +153,53 @@ impl Device {
         lifecycle::check("creating a queue")?;
         let native = self.0.hal.create_queue(options)?;
         let core = Arc::new(QueueCore::new(self.clone(), native, self.0.driver, options));
-        let mut queues = lock(&self.0.queues);
-        if queues.len() == queues.capacity() {
-            queues.retain(|queue| queue.strong_count() > 0);
-        }
-        queues.push(Arc::downgrade(&core));
-        drop(queues);
+        self.0.site.add_queue(&core);
         Ok(Queue::of(core))
     }
 
-    /// The pool that allocations of this kind come from.
+    /// The pool that allocations of this kind come from unless told otherwise: the same as
+    /// [`Device::current_pool`].
     pub fn pool(&self, kind: MemoryKind) -> Pool {
-        Pool::new(Arc::clone(self.pool_core(kind)), self.clone())
+        self.current_pool(kind)
     }
 
     #[inline]
-    pub(crate) fn pool_core(&self, kind: MemoryKind) -> &Arc<PoolCore> {
+    pub(crate) fn default_pool_core(&self, kind: MemoryKind) -> &Arc<PoolCore> {
         &self.0.pools[kind as usize]
+    }
+
+    pub(crate) fn current_pools(&self) -> &Current {
+        &self.0.current
+    }
+
+    #[inline]
+    pub(crate) fn site(&self) -> &Arc<Site> {
+        &self.0.site
+    }
+
+    /// Allocates from the pool that stands for a kind just now, in this thread.
+    #[inline]
+    pub(crate) fn allocate(
+        &self,
+        queue: &Arc<QueueCore>,
+        kind: MemoryKind,
+        bytes: usize,
+    ) -> Result<Allocation> {
+        let default = self.default_pool_core(kind);
+        match self.0.current.get(default) {
+            None => default.allocate(queue, bytes),
+            Some(pool) => pool.allocate(queue, bytes),
+        }
+    }
+
+    pub(crate) fn pool_identity(&self, kind: MemoryKind) -> Identity {
+        Identity {
+            hal: Arc::clone(&self.0.hal),
+            device: self.0.name.clone(),
+            kind,
+            site: Arc::clone(&self.0.site),
+            is_default: false,
+        }
     }
 
     /// Splits it into devices with cores of their own.
@@ -192,10 +236,7 @@ impl Device {
 
     /// The queues that are alive.
     pub(crate) fn queues(&self) -> Vec<Arc<QueueCore>> {
-        lock(&self.0.queues)
-            .iter()
-            .filter_map(Weak::upgrade)
-            .collect()
+        self.0.site.queues()
     }
 
     /// Finishes all work and stops the device's threads; every later call on it fails.

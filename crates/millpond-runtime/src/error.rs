@@ -5,6 +5,8 @@ use std::time::Duration;
 use millpond_hal::{DeviceError, Failure};
 use millpond_types::MemoryKind;
 
+use crate::pool::OutOfMemory;
+
 /// An error of the runtime. Nothing was changed by the call that answers one, except where a
 /// variant says so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,25 +19,21 @@ pub enum Error {
     #[error(transparent)]
     Failed(#[from] Failure),
     /// No memory, even after waiting for what is about to be freed.
-    #[error(
-        "out of {kind} memory on {device}: {requested} bytes asked for; the pool holds {used} in \
-         use, {pending} waiting for pending work and {cached} free in pieces ({reason})"
-    )]
-    OutOfMemory {
-        /// The device.
-        device: String,
-        /// The kind of memory.
-        kind: MemoryKind,
-        /// Bytes asked for.
-        requested: usize,
-        /// Bytes of live allocations.
-        used: usize,
-        /// Bytes freed, whose last use hasn't completed.
-        pending: usize,
-        /// Bytes free in the pool, in pieces too small.
-        cached: usize,
-        /// What the driver said.
-        reason: String,
+    #[error(transparent)]
+    OutOfMemory(Box<OutOfMemory>),
+    /// The pool was closed.
+    #[error("the {pool} was closed")]
+    PoolClosed {
+        /// The pool.
+        pool: String,
+    },
+    /// Memory can't be freed while others have handles to it.
+    #[error("{what}: {handles} other handles share the allocation")]
+    Shared {
+        /// The call.
+        what: &'static str,
+        /// How many others there are.
+        handles: usize,
     },
     /// The queue was closed.
     #[error("{queue} was closed")]

@@ -115,7 +115,9 @@ impl Event {
     pub fn wait_finished(&self, deadline: Option<Instant>) -> Result<()> {
         lifecycle::check("waiting")?;
         let native = self.queue.native();
-        native.wait_until(self.sequence, deadline, Instant::now())
+        native.wait_until(self.sequence, deadline, Instant::now())?;
+        self.queue.device().site().after_wait();
+        Ok(())
     }
 
     /// Calls back when the work has finished: at once if it has, else from a thread of the

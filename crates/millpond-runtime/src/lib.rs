@@ -68,7 +68,9 @@ pub use millpond_hal::{
     Access, Address, Failure, FailureKind, Gate, Partition, Pattern, QueueOptions,
 };
 pub use millpond_types::MemoryKind;
-pub use pool::{Pool, Statistics};
+pub use pool::{
+    AllocateOptions, Fit, OutOfMemory, Pool, PoolOptions, Reuse, Scope, Statistics, Wait, Zero,
+};
 pub use queue::work::TaskResult;
 pub use queue::{BACKLOG, INLINE_NANOSECONDS, Operands, Queue, Use};
 pub use registry::Registry;

@@ -160,21 +160,15 @@ fn a_full_device_says_what_the_pool_holds_and_goes_on() {
         let half = queue.allocate(MemoryKind::Device, GIB / 2).unwrap();
         let small = queue.allocate(MemoryKind::Device, 1000).unwrap();
         let answer = queue.allocate(MemoryKind::Device, GIB).unwrap_err();
-        let Error::OutOfMemory {
-            requested,
-            used,
-            kind,
-            device: name,
-            ..
-        } = &answer
-        else {
+        let Error::OutOfMemory(report) = &answer else {
             panic!("{answer}")
         };
         assert_eq!(
-            (*requested, *kind, name.as_str()),
+            (report.requested, report.kind, report.device.as_str()),
             (GIB, MemoryKind::Device, "null")
         );
-        assert!(*used >= GIB / 2 + 1000);
+        assert!(report.used >= GIB / 2 + 1000);
+        assert_eq!(report.live, 2);
         drop((half, small));
         // The pieces that were free for others are given back to make room for a large one.
         queue
@@ -191,8 +185,9 @@ fn a_refusal_of_the_driver_is_this_allocations_alone() {
             call: "allocate",
             reason: "on purpose".to_owned(),
         };
-        // A request is tried as a whole segment, then as it is, then once more without idle ones.
-        let fault = (0..4).fold(Fault::default(), |fault, n| {
+        // A request is tried as a whole segment, then as it is, then without idle ones of the pool, then
+        // without idle ones of the others.
+        let fault = (1..5).fold(Fault::default(), |fault, n| {
             fault.refuse_allocate(n, refusal.clone())
         });
         let driver = Layered::new(Arc::new(NullDriver::default()), fault);

@@ -231,7 +231,7 @@ impl Error {
 
 const fn class_of_runtime(error: &RuntimeError) -> ErrorClass {
     match error {
-        RuntimeError::OutOfMemory { .. } => ErrorClass::Memory,
+        RuntimeError::OutOfMemory(_) => ErrorClass::Memory,
         RuntimeError::HostAccess { .. } => ErrorClass::Buffer,
         RuntimeError::UnknownDevice { .. } => ErrorClass::Value,
         _ => ErrorClass::Runtime,

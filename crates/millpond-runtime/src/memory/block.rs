@@ -54,6 +54,14 @@ impl Block {
         self.home.as_ref().expect("a block with handles has a home")
     }
 
+    /// The pool that the bytes come from, if they do.
+    pub(crate) fn pool(&self) -> Option<&Arc<PoolCore>> {
+        match &self.source {
+            Source::Pool { pool, .. } => Some(pool),
+            Source::Foreign(_) => None,
+        }
+    }
+
     /// The same bytes under new ownership, leaving nothing to do for this block's destructor.
     pub(crate) fn transfer(&mut self) -> Self {
         Self {

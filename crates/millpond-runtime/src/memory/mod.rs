@@ -112,6 +112,11 @@ impl Allocation {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// How many handles share the bytes.
+    pub(crate) fn handles(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
     /// Whether the memory belongs to somebody else.
     pub fn is_foreign(&self) -> bool {
         matches!(self.0.source, Source::Foreign(_))

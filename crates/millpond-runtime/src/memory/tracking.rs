@@ -14,7 +14,7 @@
 //! cache keeps its tracking: whoever gets it next is ordered behind the last use by it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use millpond_hal::{Access, Point};
 use smallvec::SmallVec;
@@ -59,6 +59,38 @@ pub(crate) struct Dependencies {
 pub(crate) const JOIN: usize = 64;
 
 impl Tracking {
+    /// Of memory that was freed, but may be in use until the points are reached.
+    pub(crate) fn behind(conditions: &[(Arc<Native>, u64)]) -> Self {
+        let tracking = Self::default();
+        for (queue, sequence) in conditions {
+            tracking.record_other(queue, *sequence, Access::Read);
+        }
+        tracking
+    }
+
+    /// Earlier uses count for order alone from now on: what they wrote is nobody's content, and
+    /// their failures are nobody's.
+    #[inline]
+    pub(crate) fn forget_content(&mut self) {
+        let write = std::mem::take(self.write.get_mut());
+        let read = self.read.get_mut();
+        *read = (*read).max(write);
+        if *self.has_others.get_mut() {
+            self.forget_content_of_others();
+        }
+    }
+
+    #[cold]
+    fn forget_content_of_others(&mut self) {
+        let others = self.others.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for entry in others {
+            let write = std::mem::take(&mut entry.write);
+            if write != 0 {
+                entry.reads.push(write);
+            }
+        }
+    }
+
     /// Whether no use is unfinished and no writer failed, seen from the home queue.
     #[inline]
     pub(crate) fn is_quiet(&self, home: &Native) -> bool {
@@ -213,12 +245,9 @@ impl Tracking {
 
     /// The same uses, for an allocation that is at home on another queue from now on.
     pub(crate) fn rehome(&mut self, old: &Arc<Native>) -> Self {
-        let moved = std::mem::take(self);
-        let write = moved.write.swap(0, Relaxed);
+        let mut moved = std::mem::take(self);
+        moved.forget_content();
         let read = moved.read.swap(0, Relaxed);
-        if write != 0 {
-            moved.record_other(old, write, Access::Write);
-        }
         if read != 0 {
             moved.record_other(old, read, Access::Read);
         }
@@ -256,6 +285,12 @@ impl Use {
 }
 
 impl Dependencies {
+    /// Adds what others have to follow.
+    pub(crate) fn append(&mut self, mut others: Self) {
+        self.after.append(&mut others.after);
+        self.behind.append(&mut others.behind);
+    }
+
     /// Whether there is nothing to follow.
     pub(crate) fn is_empty(&self) -> bool {
         self.after.is_empty() && self.behind.is_empty()

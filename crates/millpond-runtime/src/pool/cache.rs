@@ -14,10 +14,13 @@ use crate::pool::class::{CLASSES, Class};
 /// How many blocks without a size class are kept.
 const LARGE_BLOCKS: usize = 8;
 
+/// How many of the newest blocks of a class are asked about.
+const LOOK: usize = 8;
+
 /// Freed blocks of one pool and one queue, and what is in use of it.
 #[derive(Debug)]
 pub(crate) struct Cache {
-    classes: Vec<Vec<Arc<Block>>>,
+    classes: Vec<VecDeque<Arc<Block>>>,
     large: Vec<Arc<Block>>,
     /// Blocks that other queues may still be using; they come back when these are done.
     parked: VecDeque<Arc<Block>>,
@@ -35,7 +38,7 @@ pub(crate) struct Cache {
 impl Cache {
     pub(crate) fn new() -> Self {
         Self {
-            classes: (0..CLASSES).map(|_| Vec::new()).collect(),
+            classes: (0..CLASSES).map(|_| VecDeque::new()).collect(),
             large: Vec::new(),
             parked: VecDeque::new(),
             bytes: 0,
@@ -67,11 +70,32 @@ impl Cache {
     #[inline]
     pub(crate) fn take(&mut self, class: Class, size: usize) -> Option<Arc<Block>> {
         let block = match class {
-            Class::Small(index) => self.classes[usize::from(index)].pop(),
+            Class::Small(index) => self.classes[usize::from(index)].pop_back(),
             Class::Large => self.take_large(size, |_| true),
+            Class::Dedicated => None,
         }?;
         self.bytes -= block.capacity;
         Some(block)
+    }
+
+    /// A block that fits and that `allow` accepts, for the queue itself: the newest few are asked
+    /// about, then the oldest.
+    pub(crate) fn take_if(
+        &mut self,
+        class: Class,
+        size: usize,
+        allow: impl Fn(&Block) -> bool,
+    ) -> Option<Arc<Block>> {
+        if let Class::Small(index) = class {
+            let list = &mut self.classes[usize::from(index)];
+            let newest = list.len().saturating_sub(LOOK)..list.len();
+            let position = newest.rev().find(|&position| allow(&list[position]));
+            if let Some(block) = position.and_then(|position| list.remove(position)) {
+                self.bytes -= block.capacity;
+                return Some(block);
+            }
+        }
+        self.take_oldest(class, size, allow)
     }
 
     /// The oldest block that fits and that `allow` accepts, for another queue.
@@ -83,13 +107,12 @@ impl Cache {
     ) -> Option<Arc<Block>> {
         let block = match class {
             Class::Small(index) => {
-                let list = &mut self.classes[usize::from(index)];
                 // The first is the oldest and most likely done; looking further costs O(n).
-                list.first()
-                    .is_some_and(|block| allow(block))
-                    .then(|| list.remove(0))
+                let list = &mut self.classes[usize::from(index)];
+                list.pop_front_if(|block| allow(block))
             }
             Class::Large => self.take_large(size, allow),
+            Class::Dedicated => None,
         }?;
         self.bytes -= block.capacity;
         Some(block)
@@ -110,8 +133,9 @@ impl Cache {
         self.bytes += block.capacity;
         match class {
             _ if parked => self.parked.push_back(block),
-            Class::Small(index) => self.classes[usize::from(index)].push(block),
-            Class::Large => self.large.push(block),
+            Class::Small(index) => self.classes[usize::from(index)].push_back(block),
+            // Dedicated blocks aren't cached; should one come here it is as good as any large one.
+            Class::Large | Class::Dedicated => self.large.push(block),
         }
     }
 
@@ -128,9 +152,15 @@ impl Cache {
             evicted.extend(self.large.drain(..LARGE_BLOCKS / 2));
         }
         self.bytes -= evicted.iter().map(|block| block.capacity).sum::<usize>();
+        while self.bytes > limit / 2 && !self.large.is_empty() {
+            let half = self.large.len().div_ceil(2);
+            for block in self.large.drain(..half) {
+                self.bytes -= block.capacity;
+                evicted.push(block);
+            }
+        }
         // The largest classes first: few blocks give much memory.
-        let lists = std::iter::once(&mut self.large).chain(self.classes.iter_mut().rev());
-        for list in lists {
+        for list in self.classes.iter_mut().rev() {
             while self.bytes > limit / 2 && !list.is_empty() {
                 let half = list.len().div_ceil(2);
                 for block in list.drain(..half) {
@@ -145,8 +175,8 @@ impl Cache {
     /// Takes out everything.
     pub(crate) fn clear(&mut self) -> Vec<Arc<Block>> {
         self.bytes = 0;
-        let lists = self.classes.iter_mut().chain([&mut self.large]);
-        let mut all: Vec<_> = lists.flat_map(std::mem::take).collect();
+        let mut all: Vec<_> = self.classes.iter_mut().flat_map(|list| list.drain(..)).collect();
+        all.append(&mut self.large);
         all.extend(self.parked.drain(..));
         all
     }

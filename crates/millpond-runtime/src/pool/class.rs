@@ -22,6 +22,8 @@ pub(crate) enum Class {
     Small(u8),
     /// A size of its own.
     Large,
+    /// Memory of the driver for one request, which isn't pooled.
+    Dedicated,
 }
 
 /// The class of a request and the bytes it is granted; `None` if it can't be counted.

@@ -1,13 +1,15 @@
-//! The second tier of a pool: segments from the driver and the free extents in them.
+//! The second tier of a pool: segments from the driver and the extents in them.
 //!
-//! Extents whose last use has completed are kept by address, to merge neighbours, and by size, to
-//! find the smallest that fits. Extents whose last use hasn't completed wait in line; each is
-//! looked at again when memory is needed. Nothing here calls a driver.
+//! An extent is *free* once its last use has completed: free extents are kept by address, to merge
+//! neighbours, and by size, to find the smallest that fits. Until then it is *pending* under one
+//! of the points that it waits for; when that one is reached it moves to the next. Points are kept
+//! by queue and sequence, so that looking for what has completed costs O(1) for each extent that
+//! has, and a stuck queue delays only its own. Nothing here calls a driver.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use millpond_hal::{Address, RawAllocation};
+use millpond_hal::{Address, QueueId, RawAllocation};
 use smallvec::SmallVec;
 
 use crate::queue::Native;
@@ -18,144 +20,349 @@ pub(crate) type Conditions = SmallVec<[(Arc<Native>, u64); 2]>;
 /// Segments and extents of one pool; guarded by the pool's lock.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
-    segments: BTreeMap<usize, RawAllocation>,
-    by_address: BTreeMap<usize, usize>,
+    segments: BTreeMap<usize, Segment>,
+    free: BTreeMap<usize, Free>,
+    /// Length and begin of the free extents that requests may be cut from.
     by_size: BTreeSet<(usize, usize)>,
-    pending: VecDeque<Pending>,
-    free: usize,
-    waiting: usize,
-    pub(crate) reserved: usize,
-    pub(crate) reserved_high: usize,
+    pending: BTreeMap<usize, Pending>,
+    ledgers: BTreeMap<QueueId, Ledger>,
+    free_bytes: usize,
+    pending_bytes: usize,
+}
+
+/// Memory had from the driver, or lent by a user.
+#[derive(Debug)]
+struct Segment {
+    raw: RawAllocation,
+    /// Serves one request and goes back when that one is over.
+    dedicated: bool,
+}
+
+/// A free extent: a part that was used, then one that nobody touched since it came from the driver.
+/// Memory is cut from the front, so what is untouched stays at the back.
+#[derive(Clone, Copy, Debug)]
+struct Free {
+    len: usize,
+    /// Where the untouched part begins: the end, if there is none.
+    fresh_from: usize,
 }
 
 #[derive(Debug)]
 struct Pending {
-    begin: usize,
     len: usize,
     conditions: Conditions,
+}
+
+/// Pending extents under points of one queue.
+#[derive(Debug)]
+struct Ledger {
+    queue: Arc<Native>,
+    /// Begins of extents, by the sequence number that they wait for.
+    waiting: BTreeSet<(u64, usize)>,
+}
+
+impl Ledger {
+    /// An extent whose point is reached.
+    fn next(&self, reached: impl Fn(&Native, u64) -> bool) -> Option<usize> {
+        // A command of an in-order queue isn't reached before those ahead of it.
+        let most = if self.queue.in_order { 1 } else { usize::MAX };
+        let mut waiting = self.waiting.iter().take(most);
+        let found = waiting.find(|(sequence, _)| reached(&self.queue, *sequence));
+        found.map(|&(_, begin)| begin)
+    }
+}
+
+/// Bytes cut from a free extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) base: Address,
+    /// Untouched since it came from the driver.
+    pub(crate) fresh: bool,
+    /// Untouched since the driver filled it with zeros.
+    pub(crate) zeroed: bool,
 }
 
 impl Store {
     /// Bytes of free extents.
     pub(crate) fn free_bytes(&self) -> usize {
-        self.free
+        self.free_bytes
     }
 
     /// Bytes of extents that wait for their last use.
     pub(crate) fn pending_bytes(&self) -> usize {
-        self.waiting
+        self.pending_bytes
     }
 
-    /// Cuts `size` bytes from the smallest extent that has them.
-    pub(crate) fn take(&mut self, size: usize) -> Option<Address> {
-        let &(len, begin) = self.by_size.range((size, 0)..).next()?;
-        self.remove(begin, len);
-        if len > size {
-            self.insert(begin + size, len - size);
+    /// Length of the largest free extent.
+    pub(crate) fn largest_free(&self) -> usize {
+        self.by_size.last().map_or(0, |&(len, _)| len)
+    }
+
+    /// Whether there are no segments.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Cuts `size` bytes, aligned as asked, from the smallest extent that has them.
+    pub(crate) fn take(&mut self, size: usize, align: usize) -> Option<Cut> {
+        let mut fits = self.by_size.range((size, 0)..);
+        let (len, begin, base) = fits.find_map(|&(len, begin)| {
+            let base = begin.checked_next_multiple_of(align)?;
+            (base - begin <= len - size).then_some((len, begin, base))
+        })?;
+        Some(self.cut(begin, len, base, size))
+    }
+
+    /// Takes out the pending extent that fits and whose points `cost` says are nearest, with what
+    /// of it isn't needed left pending.
+    pub(crate) fn take_pending(
+        &mut self,
+        size: usize,
+        align: usize,
+        cost: impl Fn(&Conditions) -> Option<u64>,
+    ) -> Option<(Address, Conditions)> {
+        let fits = |begin: usize, len: usize| len >= size && begin.is_multiple_of(align);
+        let (_, _, begin) = self
+            .pending
+            .iter()
+            .filter(|&(&begin, extent)| fits(begin, extent.len) && !self.is_dedicated(begin))
+            .filter_map(|(&begin, extent)| Some((cost(&extent.conditions)?, extent.len, begin)))
+            .min()?;
+        let extent = self.remove_pending(begin)?;
+        if extent.len > size {
+            // What is left over keeps waiting for all that the whole waited for.
+            self.put(
+                Address::new(begin + size),
+                extent.len - size,
+                extent.conditions.clone(),
+            );
         }
-        Some(Address::new(begin))
+        Some((Address::new(begin), extent.conditions))
     }
 
     /// Gives an extent back, free as soon as the conditions are met.
-    pub(crate) fn put(&mut self, begin: Address, len: usize, conditions: Conditions) {
-        if conditions.is_empty() {
-            self.merge(begin.get(), len);
-        } else {
-            self.waiting += len;
-            self.pending.push_back(Pending {
-                begin: begin.get(),
-                len,
-                conditions,
-            });
-        }
+    pub(crate) fn put(&mut self, begin: Address, len: usize, mut conditions: Conditions) {
+        conditions.retain(|(queue, sequence)| *sequence > queue.progress().completed());
+        self.insert(begin.get(), len, conditions);
     }
 
-    /// Frees what has completed among the first `limit` waiting extents; whether any was.
-    pub(crate) fn poll(&mut self, limit: usize) -> bool {
-        let mut any = false;
-        for _ in 0..self.pending.len().min(limit) {
-            let Some(mut extent) = self.pending.pop_front() else {
-                break;
-            };
-            extent
-                .conditions
-                .retain(|(queue, sequence)| !queue.reached(*sequence));
-            if extent.conditions.is_empty() {
-                self.waiting -= extent.len;
-                self.merge(extent.begin, extent.len);
-                any = true;
-            } else {
-                // At the end of the line, so that a stuck queue delays only its own extents.
-                self.pending.push_back(extent);
+    fn insert(&mut self, begin: usize, len: usize, conditions: Conditions) {
+        let Some((queue, sequence)) = conditions.first() else {
+            self.merge(begin, len);
+            return;
+        };
+        let ledger = self.ledgers.entry(queue.id()).or_insert_with(|| Ledger {
+            queue: Arc::clone(queue),
+            waiting: BTreeSet::new(),
+        });
+        ledger.waiting.insert((*sequence, begin));
+        self.pending_bytes += len;
+        self.pending.insert(begin, Pending { len, conditions });
+    }
+
+    /// The points that pending extents wait for first: what to ask the drivers about, without a
+    /// lock, before [`Store::poll`]. The first of an in-order queue stands for all of it.
+    pub(crate) fn witnesses(&self) -> Conditions {
+        let mut witnesses = Conditions::new();
+        for ledger in self.ledgers.values() {
+            let most = if ledger.queue.in_order { 1 } else { usize::MAX };
+            for &(sequence, _) in ledger.waiting.iter().take(most) {
+                witnesses.push((Arc::clone(&ledger.queue), sequence));
             }
         }
-        any
+        witnesses
     }
 
-    /// The points that the extent waiting longest waits for.
-    pub(crate) fn oldest_conditions(&self) -> Option<Conditions> {
-        self.pending.front().map(|extent| extent.conditions.clone())
+    /// Frees what has completed, as `reached` tells, which must not block.
+    pub(crate) fn poll(&mut self, reached: impl Fn(&Native, u64) -> bool) {
+        let queues: SmallVec<[QueueId; 8]> = self.ledgers.keys().copied().collect();
+        for id in queues {
+            while let Some(begin) = self.ledgers.get(&id).and_then(|ledger| ledger.next(&reached)) {
+                if let Some(mut extent) = self.remove_pending(begin) {
+                    extent
+                        .conditions
+                        .retain(|(queue, sequence)| !reached(queue, *sequence));
+                    self.insert(begin, extent.len, extent.conditions);
+                }
+            }
+        }
     }
 
     /// Adds a segment, all of it free.
-    pub(crate) fn add_segment(&mut self, segment: RawAllocation) {
-        let (begin, len) = (segment.address.get(), segment.layout.size());
-        self.reserved += len;
-        self.reserved_high = self.reserved_high.max(self.reserved);
-        self.segments.insert(begin, segment);
-        self.insert(begin, len);
+    pub(crate) fn add_segment(&mut self, raw: RawAllocation, dedicated: bool) {
+        let (begin, len) = (raw.address.get(), raw.layout.size());
+        self.segments.insert(begin, Segment { raw, dedicated });
+        self.insert_free(begin, len, begin);
     }
 
-    /// Takes out segments of which nothing is used, until at most `keep` bytes are reserved.
-    pub(crate) fn idle_segments(&mut self, keep: usize) -> Vec<RawAllocation> {
-        let idle: Vec<(usize, usize)> = self
-            .segments
-            .iter()
-            .map(|(&begin, segment)| (begin, segment.layout.size()))
-            .filter(|(begin, len)| self.by_address.get(begin) == Some(len))
-            .collect();
-        let mut taken = Vec::new();
-        for (begin, len) in idle {
-            if self.reserved <= keep {
+    /// Cuts the front of a dedicated segment that was just added.
+    pub(crate) fn take_dedicated(&mut self, begin: Address, size: usize) -> Cut {
+        let begin = begin.get();
+        self.cut(begin, self.free[&begin].len, begin, size)
+    }
+
+    /// Takes out segments of which nothing is used, at most `most` of them, for as long as `more`
+    /// says so of the bytes taken out already.
+    pub(crate) fn idle_segments(
+        &mut self,
+        most: usize,
+        more: impl Fn(usize) -> bool,
+    ) -> Vec<RawAllocation> {
+        let is_idle = |&(begin, segment): &(&usize, &Segment)| {
+            self.free.get(begin).map(|free| free.len) == Some(segment.raw.layout.size())
+        };
+        let idle: Vec<usize> = self.segments.iter().filter(is_idle).map(|(&begin, _)| begin).collect();
+        let (mut taken, mut bytes) = (Vec::new(), 0);
+        for begin in idle {
+            if taken.len() >= most || !more(bytes) {
                 break;
             }
-            self.remove(begin, len);
-            self.reserved -= len;
-            taken.extend(self.segments.remove(&begin));
+            self.remove_free(begin);
+            if let Some(segment) = self.segments.remove(&begin) {
+                bytes += segment.raw.layout.size();
+                taken.push(segment.raw);
+            }
         }
         taken
     }
 
-    fn insert(&mut self, begin: usize, len: usize) {
-        self.free += len;
-        self.by_address.insert(begin, len);
-        self.by_size.insert((len, begin));
+    /// Takes out dedicated segments whose request is over.
+    pub(crate) fn idle_dedicated(&mut self) -> Vec<RawAllocation> {
+        let is_over = |begin: &usize, segment: &Segment| {
+            segment.dedicated
+                && self.free.get(begin).map(|free| free.len) == Some(segment.raw.layout.size())
+        };
+        let over: Vec<usize> = self
+            .segments
+            .iter()
+            .filter(|(begin, segment)| is_over(begin, segment))
+            .map(|(&begin, _)| begin)
+            .collect();
+        over.into_iter()
+            .filter_map(|begin| {
+                self.remove_free(begin);
+                self.segments.remove(&begin).map(|segment| segment.raw)
+            })
+            .collect()
     }
 
-    fn remove(&mut self, begin: usize, len: usize) {
-        self.free -= len;
-        self.by_address.remove(&begin);
-        self.by_size.remove(&(len, begin));
+    /// Free and pending extents by address, each with the begin of its segment.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        let mut free = self.free.iter().peekable();
+        let mut pending = self.pending.iter().peekable();
+        std::iter::from_fn(move || {
+            let next_is_free = match (free.peek(), pending.peek()) {
+                (Some((free, _)), Some((pending, _))) => free < pending,
+                (free, _) => free.is_some(),
+            };
+            let (begin, len, conditions) = if next_is_free {
+                let (&begin, extent) = free.next()?;
+                (begin, extent.len, None)
+            } else {
+                let (&begin, extent) = pending.next()?;
+                (begin, extent.len, Some(&extent.conditions))
+            };
+            let (&segment, found) = self.segments.range(..=begin).next_back()?;
+            Some(Run {
+                segment,
+                begin,
+                len,
+                conditions,
+                dedicated: found.dedicated,
+            })
+        })
     }
 
-    /// Inserts an extent together with free neighbours of the same segment.
+    fn segment_of(&self, begin: usize) -> Option<&Segment> {
+        let (_, segment) = self.segments.range(..=begin).next_back()?;
+        Some(segment)
+    }
+
+    fn is_dedicated(&self, begin: usize) -> bool {
+        self.segment_of(begin).is_some_and(|segment| segment.dedicated)
+    }
+
+    /// Takes `size` bytes from `base` out of the free extent at `begin`.
+    fn cut(&mut self, begin: usize, len: usize, base: usize, size: usize) -> Cut {
+        let fresh_from = self.remove_free(begin);
+        let end = base + size;
+        if base > begin {
+            self.insert_free(begin, base - begin, fresh_from.min(base));
+        }
+        if begin + len > end {
+            self.insert_free(end, begin + len - end, fresh_from.max(end));
+        }
+        let fresh = base >= fresh_from;
+        Cut {
+            base: Address::new(base),
+            fresh,
+            zeroed: fresh && self.segment_of(base).is_some_and(|segment| segment.raw.zeroed),
+        }
+    }
+
+    fn insert_free(&mut self, begin: usize, len: usize, fresh_from: usize) {
+        self.free_bytes += len;
+        self.free.insert(begin, Free { len, fresh_from });
+        if !self.is_dedicated(begin) {
+            self.by_size.insert((len, begin));
+        }
+    }
+
+    /// Where its untouched part began.
+    fn remove_free(&mut self, begin: usize) -> usize {
+        let Some(extent) = self.free.remove(&begin) else {
+            return usize::MAX;
+        };
+        self.free_bytes -= extent.len;
+        self.by_size.remove(&(extent.len, begin));
+        extent.fresh_from
+    }
+
+    fn remove_pending(&mut self, begin: usize) -> Option<Pending> {
+        let extent = self.pending.remove(&begin)?;
+        self.pending_bytes -= extent.len;
+        if let Some((queue, sequence)) = extent.conditions.first()
+            && let Some(ledger) = self.ledgers.get_mut(&queue.id())
+        {
+            ledger.waiting.remove(&(*sequence, begin));
+            if ledger.waiting.is_empty() {
+                self.ledgers.remove(&queue.id());
+            }
+        }
+        Some(extent)
+    }
+
+    /// Inserts a used extent together with free neighbours of the same segment.
     fn merge(&mut self, begin: usize, len: usize) {
-        let (mut begin, mut end) = (begin, begin + len);
-        if let Some((&before, &before_len)) = self.by_address.range(..begin).next_back()
-            && before + before_len == begin
+        let (mut begin, end) = (begin, begin + len);
+        if let Some((&before, extent)) = self.free.range(..begin).next_back()
+            && before + extent.len == begin
             && !self.segments.contains_key(&begin)
         {
-            self.remove(before, before_len);
+            self.remove_free(before);
             begin = before;
         }
         if !self.segments.contains_key(&end)
-            && let Some(&after_len) = self.by_address.get(&end)
+            && let Some(after) = self.free.get(&end)
         {
-            self.remove(end, after_len);
-            end += after_len;
+            let after = after.len;
+            let fresh_from = self.remove_free(end);
+            self.insert_free(begin, end + after - begin, fresh_from);
+            return;
         }
-        self.insert(begin, end - begin);
+        self.insert_free(begin, end - begin, end);
     }
+}
+
+/// An extent that nobody uses, free or pending.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) segment: usize,
+    pub(crate) begin: usize,
+    pub(crate) len: usize,
+    /// What it waits for, if it does.
+    pub(crate) conditions: Option<&'a Conditions>,
+    pub(crate) dedicated: bool,
 }
 
 #[cfg(test)]
@@ -166,27 +373,32 @@ mod tests {
 
     use super::*;
 
-    fn segment(begin: usize, len: usize) -> RawAllocation {
+    fn segment(begin: usize, len: usize, zeroed: bool) -> RawAllocation {
         RawAllocation {
             address: Address::new(begin),
             layout: Layout::from_size_align(len, 256).unwrap(),
             kind: MemoryKind::Device,
-            zeroed: false,
+            zeroed,
         }
+    }
+
+    fn base(cut: Option<Cut>) -> Option<usize> {
+        cut.map(|cut| cut.base.get())
     }
 
     #[test]
     fn the_smallest_sufficient_extent_is_cut_and_neighbours_merge() {
         let mut store = Store::default();
-        store.add_segment(segment(0x1_0000, 0x1000));
-        store.add_segment(segment(0x9_0000, 0x400));
-        assert_eq!(store.take(0x400), Some(Address::new(0x9_0000)));
-        let a = store.take(0x400).unwrap();
-        let b = store.take(0x400).unwrap();
-        assert_eq!(store.take(0x1000), None);
+        store.add_segment(segment(0x1_0000, 0x1000, false), false);
+        store.add_segment(segment(0x9_0000, 0x400, false), false);
+        assert_eq!(base(store.take(0x400, 1)), Some(0x9_0000));
+        let a = store.take(0x400, 1).unwrap().base;
+        let b = store.take(0x400, 1).unwrap().base;
+        assert_eq!(store.take(0x1000, 1), None);
         store.put(a, 0x400, Conditions::new());
         store.put(b, 0x400, Conditions::new());
-        assert_eq!(store.take(0x1000), Some(Address::new(0x1_0000)));
+        assert_eq!(store.largest_free(), 0x1000);
+        assert_eq!(base(store.take(0x1000, 1)), Some(0x1_0000));
         assert_eq!(store.free_bytes(), 0);
     }
 
@@ -194,18 +406,65 @@ mod tests {
     fn extents_of_adjacent_segments_stay_apart() {
         for swapped in [false, true] {
             let mut store = Store::default();
-            store.add_segment(segment(0x1_0000, 0x400));
-            store.add_segment(segment(0x1_0400, 0x400));
-            let (a, b) = (store.take(0x400).unwrap(), store.take(0x400).unwrap());
+            store.add_segment(segment(0x1_0000, 0x400, false), false);
+            store.add_segment(segment(0x1_0400, 0x400, false), false);
+            let (a, b) = (store.take(0x400, 1).unwrap(), store.take(0x400, 1).unwrap());
             let (first, second) = if swapped { (b, a) } else { (a, b) };
-            store.put(first, 0x400, Conditions::new());
-            store.put(second, 0x400, Conditions::new());
-            assert_eq!(store.take(0x800), None);
-            assert_eq!(store.idle_segments(0).len(), 2);
-            assert_eq!(
-                (store.reserved, store.free_bytes(), store.reserved_high),
-                (0, 0, 0x800)
-            );
+            store.put(first.base, 0x400, Conditions::new());
+            store.put(second.base, 0x400, Conditions::new());
+            assert_eq!(store.take(0x800, 1), None);
+            assert_eq!(store.idle_segments(usize::MAX, |_| true).len(), 2);
+            assert_eq!(store.free_bytes(), 0);
+            assert!(store.is_empty());
         }
+    }
+
+    #[test]
+    fn what_was_never_touched_is_known_to_be_zero_and_nothing_else_is() {
+        let mut store = Store::default();
+        store.add_segment(segment(0x1_0000, 0x1000, true), false);
+        let first = store.take(0x400, 1).unwrap();
+        let second = store.take(0x400, 1).unwrap();
+        assert!(first.zeroed && second.zeroed);
+        store.put(second.base, 0x400, Conditions::new());
+        // Merged with what was used before it: the back is untouched still.
+        let again = store.take(0x400, 1).unwrap();
+        assert_eq!(again.base, second.base);
+        assert!(!again.fresh && !again.zeroed);
+        let third = store.take(0x400, 1).unwrap();
+        assert!(third.zeroed);
+        let dirty = segment(0x9_0000, 0x400, false);
+        store.add_segment(dirty, false);
+        let fresh = store.take(0x400, 1).unwrap();
+        let other = store.take(0x400, 1).unwrap();
+        let (dirty, zero) = if fresh.base.get() == 0x9_0000 {
+            (fresh, other)
+        } else {
+            (other, fresh)
+        };
+        assert!(dirty.fresh && !dirty.zeroed && zero.zeroed);
+    }
+
+    #[test]
+    fn aligned_requests_leave_what_they_skip() {
+        let mut store = Store::default();
+        store.add_segment(segment(0x1_0100, 0x2000, false), false);
+        assert_eq!(base(store.take(0x400, 0x1000)), Some(0x1_1000));
+        assert_eq!(store.free_bytes(), 0x2000 - 0x400);
+        assert_eq!(base(store.take(0xf00, 1)), Some(0x1_0100));
+        assert_eq!(store.take(0x1000, 0x1000), None, "too little behind it");
+    }
+
+    #[test]
+    fn a_dedicated_segment_serves_nobody_else() {
+        let mut store = Store::default();
+        store.add_segment(segment(0x1_0000, 0x1000, false), true);
+        let cut = store.take_dedicated(Address::new(0x1_0000), 0xc00);
+        assert_eq!(store.take(0x400, 1), None);
+        assert!(store.idle_dedicated().is_empty());
+        store.put(cut.base, 0xc00, Conditions::new());
+        assert_eq!(store.take(0x400, 1), None);
+        assert_eq!(store.idle_dedicated().len(), 1);
+        assert!(store.is_empty() && store.free_bytes() == 0);
     }
 }

@@ -54,8 +54,15 @@ impl Line {
     }
 
     /// The same, if the queue ever used that pool.
-    pub(crate) fn cache_if_any(&self, slot: usize) -> Option<&Cache> {
-        self.caches.get(slot)?.as_deref()
+    pub(crate) fn cache_if_any(&mut self, slot: usize) -> Option<&mut Cache> {
+        self.caches.get_mut(slot)?.as_deref_mut()
+    }
+
+    /// Lets go of the cache of a pool that is gone.
+    pub(crate) fn forget_cache(&mut self, slot: usize) {
+        if let Some(cache) = self.caches.get_mut(slot) {
+            *cache = None;
+        }
     }
 
     /// Fails if the queue was closed.

@@ -5,6 +5,7 @@
 
 mod call;
 mod inline;
+mod life;
 mod line;
 mod native;
 mod submit;
@@ -26,9 +27,9 @@ use crate::memory::{Allocation, Block, Source};
 use crate::sync::lock;
 
 pub use call::Operands;
+use crate::pool::Class;
 pub(crate) use line::Line;
 pub(crate) use native::Native;
-pub(crate) use submit::stop_if_interrupted;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use, serve_tasks};
 
 /// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.
@@ -98,7 +99,7 @@ impl Queue {
     /// [`Error::OutOfMemory`] with what the pool holds; a closed queue.
     #[inline]
     pub fn allocate(&self, kind: MemoryKind, bytes: usize) -> Result<Allocation> {
-        self.0.device.pool_core(kind).allocate(&self.0, bytes)
+        self.0.device.allocate(&self.0, kind, bytes)
     }
 
     /// Runs a kernel over its whole extent on these operands, in order with everything else that
@@ -137,6 +138,7 @@ impl Queue {
         let sequence = self.0.last_command();
         let sequence = sequence.map_or_else(|| self.barrier(&[]).map(|event| event.sequence()), Ok);
         self.0.native.wait_until(sequence?, deadline, begin)?;
+        self.0.device.site().after_wait();
         match self.0.untold_failure() {
             Some(failure) => Err(Error::Failed(failure)),
             None => Ok(()),
@@ -255,11 +257,17 @@ impl QueueCore {
         let Source::Pool { pool, class } = &owned.source else {
             return;
         };
-        let (slot, class, limit) = (pool.slot, *class, pool.cache_limit());
+        let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
+        let pool = Arc::clone(pool);
         let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);
         let mut line = self.lock();
         let cache = line.cache(slot);
         cache.count_out(block.capacity, block.bytes);
+        if class == Class::Dedicated || pool.is_closed() {
+            drop(line);
+            pool.absorb(vec![block], &self.native);
+            return;
+        }
         cache.put(block, class, parked);
         if cache.is_full(limit) {
             let evicted = cache.evict(limit);
@@ -280,11 +288,9 @@ impl QueueCore {
 
     fn flush_caches(&self) {
         let blocks: Vec<_> = self.with_line(|line| {
-            let mut all = Vec::new();
-            for slot in 0..MemoryKind::ALL.len() {
-                all.extend(line.cache(slot).clear());
-            }
-            all
+            let mut caches = line.take_caches();
+            let used = caches.iter_mut().flatten();
+            used.flat_map(|cache| cache.clear()).collect()
         });
         self.give_up(blocks);
     }

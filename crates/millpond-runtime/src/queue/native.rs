@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use millpond_hal as hal;
@@ -18,6 +19,8 @@ pub(crate) struct Native {
     pub(crate) driver: u64,
     /// Whether its commands take effect in order.
     pub(crate) in_order: bool,
+    /// The last command of an in-order queue that the host waited for.
+    observed: AtomicU64,
 }
 
 impl Native {
@@ -28,6 +31,19 @@ impl Native {
             id,
             driver,
             in_order,
+            observed: AtomicU64::new(0),
+        }
+    }
+
+    /// The last command of an in-order queue that the host waited for: unlike what has completed,
+    /// it doesn't depend on timing.
+    pub(crate) fn observed(&self) -> u64 {
+        self.observed.load(Ordering::Relaxed)
+    }
+
+    fn observe(&self, sequence: u64) {
+        if self.in_order {
+            self.observed.fetch_max(sequence, Ordering::Relaxed);
         }
     }
 
@@ -67,6 +83,7 @@ impl Native {
         if !self.reached(sequence) {
             waiting::run(false, |_| self.queue.wait(sequence, None) == Wait::Reached);
         }
+        self.observe(sequence);
         self.success(sequence)
     }
 
@@ -79,7 +96,32 @@ impl Native {
         if !reached {
             return Err(Error::Interrupted { what });
         }
+        self.observe(sequence);
         Ok(self.success(sequence)?)
+    }
+
+    /// Waits for one command, well or not, until a moment, unless the surface gives up; whether it
+    /// is reached.
+    pub(crate) fn wait_some(
+        &self,
+        sequence: u64,
+        moment: Instant,
+        what: &'static str,
+    ) -> Result<bool, Error> {
+        let mut reached = self.reached(sequence);
+        let ended = reached
+            || waiting::run(true, |until| {
+                let end = until.map_or(moment, |until| until.min(moment));
+                reached = self.queue.wait(sequence, Some(end)) == Wait::Reached;
+                reached || Instant::now() >= moment
+            });
+        if !ended {
+            return Err(Error::Interrupted { what });
+        }
+        if reached {
+            self.observe(sequence);
+        }
+        Ok(reached)
     }
 
     /// Waits for one command, well or not, until the deadline.
@@ -90,6 +132,7 @@ impl Native {
         begin: Instant,
     ) -> Result<(), Error> {
         if self.reached(sequence) {
+            self.observe(sequence);
             return Ok(());
         }
         let mut answer = Wait::Reached;
@@ -98,7 +141,10 @@ impl Native {
             true
         });
         match answer {
-            Wait::Reached => Ok(()),
+            Wait::Reached => {
+                self.observe(sequence);
+                Ok(())
+            }
             Wait::TimedOut => Err(Error::TimedOut {
                 waited: begin.elapsed(),
             }),

@@ -106,7 +106,7 @@ impl QueueCore {
             .map(drop)
     }
 
-    fn check_devices(&self, uses: &[Use<'_>], name: impl Fn() -> String) -> Result<()> {
+    pub(crate) fn check_devices(&self, uses: &[Use<'_>], name: impl Fn() -> String) -> Result<()> {
         for (operand, use_) in uses.iter().enumerate() {
             let block = use_.allocation.block();
             let home = block.home();
@@ -129,10 +129,21 @@ impl QueueCore {
     ///
     /// The caller has checked that the command stays within its operands.
     pub(crate) fn submit(self: &Arc<Self>, uses: &[Use<'_>], command: Command) -> Result<u64> {
+        self.submit_behind(uses, command, Dependencies::default())
+    }
+
+    /// The same, behind other points as well.
+    pub(crate) fn submit_behind(
+        self: &Arc<Self>,
+        uses: &[Use<'_>],
+        command: Command,
+        others: Dependencies,
+    ) -> Result<u64> {
         lifecycle::check("submitting")?;
         let mut bridges = SmallVec::new();
         let sequence = {
             let mut lines = self.lock_with_room(uses)?;
+            lines.own.waits.append(others);
             self.append(&mut lines.own, uses, command, &mut bridges)?
         };
         open_when_reached(bridges);
@@ -215,7 +226,8 @@ impl QueueCore {
         }
         let sequence = self.hand_over(line, command, &after, &behind)?;
         for point in after.iter().chain(&behind) {
-            if point.queue != native.id() {
+            // On an out-of-order queue only this command is ordered behind them.
+            if native.in_order && point.queue != native.id() {
                 line.clock.learn(*point);
             }
         }

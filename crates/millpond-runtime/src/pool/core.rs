@@ -1,0 +1,386 @@
+//! A pool's memory and limits: what handles, blocks and queues share of it.
+//!
+//! Bytes are reserved in a budget before the driver is asked for them, so that the maximum holds
+//! whatever many threads ask for at once, growth in flight included. No driver is called under the
+//! lock of the store.
+
+use std::alloc::Layout;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use millpond_hal as hal;
+use millpond_hal::{Address, DeviceError, RawAllocation};
+use millpond_types::MemoryKind;
+
+use crate::lifecycle;
+use crate::memory::{Allocation, Block};
+use crate::pool::options::{PoolOptions, Reuse};
+use crate::pool::site::{Remains, Site};
+use crate::pool::slot::Slot;
+use crate::pool::store::{Conditions, Cut, Store};
+use crate::queue::Native;
+use crate::sync::lock;
+
+/// Segments are multiples of this many bytes, the size of a huge page.
+const PAGE: usize = 2 << 20;
+
+/// What a segment is rounded up to where a whole page is too much for the pool's maximum.
+const UNIT: usize = 64 << 10;
+
+/// Stands for a limit that isn't set.
+pub(crate) const UNLIMITED: usize = usize::MAX;
+
+/// A pool's memory; lives as long as a handle or a block of it.
+pub(crate) struct PoolCore {
+    pub(crate) hal: Arc<dyn hal::Device>,
+    pub(crate) device: String,
+    pub(crate) kind: MemoryKind,
+    pub(crate) name: String,
+    pub(crate) options: PoolOptions,
+    /// Where queues keep their cache of this pool.
+    pub(crate) slot: Slot,
+    /// What the pools of a device share.
+    pub(crate) site: Arc<Site>,
+    /// Whose memory this is, if it isn't the driver's.
+    lender: Option<Allocation>,
+    closed: AtomicBool,
+    maximum: AtomicUsize,
+    threshold: AtomicUsize,
+    reuse: AtomicU8,
+    /// Reserved bytes beyond which pending frees are waited for rather than growing.
+    pub(crate) comfortable: usize,
+    /// Had from the driver, growth in flight included.
+    reserved: AtomicUsize,
+    reserved_high: AtomicUsize,
+    pub(crate) store: Mutex<Store>,
+}
+
+/// Why a pool couldn't grow.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The pool's own maximum.
+    Maximum,
+    /// The memory is a user's buffer.
+    Lent,
+    /// The driver's answer.
+    Driver(DeviceError),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Maximum => f.write_str("the pool's maximum size is reached"),
+            Self::Lent => f.write_str("the pool is a user's buffer, which can't grow"),
+            Self::Driver(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Who a new pool belongs to.
+pub(crate) struct Identity {
+    pub(crate) hal: Arc<dyn hal::Device>,
+    pub(crate) device: String,
+    pub(crate) kind: MemoryKind,
+    pub(crate) site: Arc<Site>,
+    pub(crate) is_default: bool,
+}
+
+impl PoolCore {
+    pub(crate) fn new(of: Identity, options: PoolOptions, lender: Option<Allocation>) -> Self {
+        let comfortable = of.hal.info().memory / 5 * 4;
+        let Identity {
+            hal,
+            device,
+            kind,
+            site,
+            is_default,
+        } = of;
+        let name = options.name.clone().unwrap_or_else(|| {
+            let which = if is_default { "default pool" } else { "pool" };
+            format!("{which} of {kind} memory on {device}")
+        });
+        site.count_duty(options.release_threshold.is_some(), false);
+        site.count_duty(options.max_poolable.is_some(), false);
+        Self {
+            hal,
+            device,
+            kind,
+            name,
+            slot: Slot::take(),
+            site,
+            lender,
+            closed: AtomicBool::new(false),
+            maximum: AtomicUsize::new(options.maximum_size.unwrap_or(UNLIMITED)),
+            threshold: AtomicUsize::new(options.release_threshold.unwrap_or(UNLIMITED)),
+            reuse: AtomicU8::new(bits(options.reuse)),
+            comfortable,
+            reserved: AtomicUsize::new(0),
+            reserved_high: AtomicUsize::new(0),
+            store: Mutex::default(),
+            options,
+        }
+    }
+
+    /// Bytes that one queue may keep of this pool.
+    pub(crate) fn cache_limit(&self) -> usize {
+        (self.comfortable.min(self.maximum()) / 8).max(64 << 20)
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Relaxed)
+    }
+
+    pub(crate) fn maximum(&self) -> usize {
+        self.maximum.load(Relaxed)
+    }
+
+    /// Takes effect at the next growth; nothing that is reserved is given back.
+    pub(crate) fn set_maximum(&self, maximum: usize) {
+        self.maximum.store(maximum, Relaxed);
+    }
+
+    pub(crate) fn threshold(&self) -> usize {
+        self.threshold.load(Relaxed)
+    }
+
+    /// Takes effect at the next wait.
+    pub(crate) fn set_threshold(&self, threshold: usize) {
+        let old = self.threshold.swap(threshold, Relaxed);
+        self.site
+            .count_duty(threshold != UNLIMITED, old != UNLIMITED);
+    }
+
+    pub(crate) fn reuse(&self) -> Reuse {
+        let bits = self.reuse.load(Relaxed);
+        Reuse {
+            follow_events: bits & 1 != 0,
+            opportunistic: bits & 2 != 0,
+            internal_dependencies: bits & 4 != 0,
+        }
+    }
+
+    pub(crate) fn set_reuse(&self, reuse: Reuse) {
+        self.reuse.store(bits(reuse), Relaxed);
+    }
+
+    pub(crate) fn reserved(&self) -> usize {
+        self.reserved.load(Relaxed)
+    }
+
+    pub(crate) fn reserved_high(&self) -> usize {
+        self.reserved_high.load(Relaxed)
+    }
+
+    pub(crate) fn reset_reserved_high(&self) {
+        self.reserved_high.store(self.reserved(), Relaxed);
+    }
+
+    /// Whether the memory is a user's buffer.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.lender.is_some()
+    }
+
+    /// Puts a user's memory into the pool, free once its earlier uses are over.
+    pub(crate) fn lend(&self, memory: RawAllocation, conditions: Conditions) {
+        let (begin, size) = (memory.address, memory.layout.size());
+        self.reserved.store(size, Relaxed);
+        self.reserved_high.store(size, Relaxed);
+        let mut store = lock(&self.store);
+        store.add_segment(memory, false);
+        if store.take(size, 1).is_some() {
+            store.put(begin, size, conditions);
+        }
+    }
+
+    /// Adds a segment and cuts the request from it. A `dedicated` segment is for this request
+    /// only. `spare` asks for as much as the pool usually does, else for what is needed.
+    pub(crate) fn grow(
+        &self,
+        size: usize,
+        align: usize,
+        dedicated: bool,
+        spare: bool,
+    ) -> Result<Cut, Refusal> {
+        if self.is_lent() {
+            return Err(Refusal::Lent);
+        }
+        let least = if spare && !dedicated {
+            size.max(self.options.min_driver_alloc)
+        } else {
+            size
+        };
+        let bytes = self.reserve(least, size).ok_or(Refusal::Maximum)?;
+        let segment = Layout::from_size_align(bytes, PAGE.max(align))
+            .map_err(|_| DeviceError::Invalid {
+                call: "allocate",
+                reason: format!("{bytes} bytes are more than the address space"),
+            })
+            .and_then(|layout| self.hal.allocate(self.kind, layout));
+        let segment = match segment {
+            Ok(segment) => segment,
+            Err(error) => {
+                self.reserved.fetch_sub(bytes, Relaxed);
+                return Err(Refusal::Driver(error));
+            }
+        };
+        let padding = segment.layout.size() - bytes;
+        if padding > 0 && self.reserve_exactly(padding).is_none() {
+            self.reserved.fetch_sub(bytes, Relaxed);
+            // SAFETY: it came from this device a moment ago, and nobody has seen it.
+            unsafe { self.hal.release(segment) };
+            return Err(Refusal::Maximum);
+        }
+        self.reserved_high.fetch_max(self.reserved(), Relaxed);
+        let begin = segment.address;
+        let mut store = lock(&self.store);
+        store.add_segment(segment, dedicated);
+        if dedicated {
+            return Ok(store.take_dedicated(begin, size));
+        }
+        // The lock wasn't given up since the segment was added, so it is there.
+        store.take(size, align).ok_or(Refusal::Maximum)
+    }
+
+    /// Reserves between `size` and a rounded `least` bytes of the budget.
+    fn reserve(&self, least: usize, size: usize) -> Option<usize> {
+        let wishes = [
+            least.checked_next_multiple_of(PAGE)?,
+            size.checked_next_multiple_of(PAGE)?,
+            size.checked_next_multiple_of(UNIT)?,
+            size,
+        ];
+        wishes.into_iter().find_map(|bytes| self.reserve_exactly(bytes))
+    }
+
+    fn reserve_exactly(&self, bytes: usize) -> Option<usize> {
+        let maximum = self.maximum();
+        self.reserved
+            .fetch_update(Relaxed, Relaxed, |reserved| {
+                let sum = reserved.checked_add(bytes)?;
+                (sum <= maximum).then_some(sum)
+            })
+            .ok()
+            .map(|_| bytes)
+    }
+
+    /// Whether the budget has room for growth by this much.
+    pub(crate) fn has_room(&self, size: usize) -> bool {
+        !self.is_lent() && self.reserved().saturating_add(size) <= self.maximum()
+    }
+
+    /// Moves what the queues of the device have cached to the store.
+    pub(crate) fn collect(&self) {
+        for queue in self.site.queues() {
+            let blocks = queue.lock().cache(self.slot.index()).clear();
+            self.absorb(blocks, queue.native());
+        }
+        self.poll();
+    }
+
+    /// Frees what has completed, after asking the drivers.
+    pub(crate) fn poll(&self) {
+        let opportunistic = self.reuse().opportunistic;
+        let mut reached = lock(&self.store).witnesses();
+        // Asking may make a driver look, and publish a longer finished prefix.
+        reached.retain(|(queue, sequence)| opportunistic && queue.reached(*sequence));
+        lock(&self.store).poll(|queue, sequence| {
+            let known = if opportunistic {
+                queue.progress().completed()
+            } else {
+                queue.observed()
+            };
+            let is_this = |(other, at): &(Arc<Native>, u64)| {
+                other.id() == queue.id() && *at == sequence
+            };
+            sequence <= known || reached.iter().any(is_this)
+        });
+    }
+
+    /// Takes blocks out of circulation; their bytes are free when their last use has completed.
+    pub(crate) fn absorb(&self, blocks: Vec<Arc<Block>>, home: &Arc<Native>) {
+        let mut store = lock(&self.store);
+        for block in blocks {
+            store.put(block.base, block.capacity, block.tracking.unfinished(home));
+        }
+    }
+
+    /// Gives idle segments back, at most so many, until at most `keep` bytes are reserved.
+    pub(crate) fn release_idle(&self, keep: usize, most: usize) {
+        if self.is_lent() {
+            return;
+        }
+        let reserved = self.reserved();
+        let idle = lock(&self.store)
+            .idle_segments(most, |taken| reserved.saturating_sub(taken) > keep);
+        self.release(idle);
+    }
+
+    /// Gives back segments that served one request which is over.
+    pub(crate) fn release_dedicated(&self) {
+        let idle = lock(&self.store).idle_dedicated();
+        self.release(idle);
+    }
+
+    fn release(&self, segments: Vec<RawAllocation>) {
+        for segment in segments {
+            self.reserved.fetch_sub(segment.layout.size(), Relaxed);
+            // SAFETY: the segment came from this device and left the store, so it is given back
+            // once; all of it was free, and extents become free only when every point recorded on
+            // them was reached.
+            unsafe { self.hal.release(segment) };
+        }
+    }
+
+    /// Refuses new allocations; what is free goes back to the driver now, the rest when it is.
+    pub(crate) fn close(&self) {
+        if self.closed.swap(true, Relaxed) || !lifecycle::is_running() {
+            return;
+        }
+        self.collect();
+        self.release_idle(0, usize::MAX);
+        self.release_dedicated();
+    }
+}
+
+fn bits(reuse: Reuse) -> u8 {
+    u8::from(reuse.follow_events)
+        | u8::from(reuse.opportunistic) << 1
+        | u8::from(reuse.internal_dependencies) << 2
+}
+
+impl Drop for PoolCore {
+    fn drop(&mut self) {
+        self.set_threshold(UNLIMITED);
+        self.site
+            .count_duty(false, self.options.max_poolable.is_some());
+        if !lifecycle::is_running() {
+            std::mem::forget(self.lender.take());
+            return;
+        }
+        // Blocks hold the pool, so nothing is in use. What is pending is left to the device: this
+        // may be the end of a free, which neither waits nor calls a driver.
+        self.site.forget(&self.slot);
+        let store = std::mem::take(self.store.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner));
+        if !store.is_empty() {
+            let lender = self.lender.take();
+            let hal = Arc::clone(&self.hal);
+            self.site.bury(Remains { hal, store, lender });
+        }
+    }
+}
+
+impl fmt::Debug for PoolCore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// The first byte and length of a range within memory that a pool can use of it.
+pub(crate) fn usable(begin: Address, bytes: usize, granule: usize) -> Option<(Address, usize)> {
+    let first = begin.get().checked_next_multiple_of(granule)?;
+    let lost = first - begin.get();
+    let len = bytes.checked_sub(lost)? / granule * granule;
+    (len > 0).then_some((Address::new(first), len))
+}

@@ -1,0 +1,140 @@
+//! Which pool an allocation comes from that names none.
+//!
+//! The innermost [`Scope`] of the calling thread for that device and kind; else the device's
+//! current pool, which is its default pool until another is set. A pool that was closed counts as
+//! not set.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use millpond_types::MemoryKind;
+
+use crate::pool::Pool;
+use crate::pool::core::PoolCore;
+use crate::sync::lock;
+
+/// The pools that were set as a device's current ones.
+#[derive(Debug, Default)]
+pub(crate) struct Current {
+    /// One bit for each kind that has one.
+    set: AtomicU8,
+    pools: Mutex<[Option<Pool>; 3]>,
+}
+
+thread_local! {
+    /// How many scopes the thread is in.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static SCOPES: RefCell<Vec<Pool>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Current {
+    /// The current pool, where it isn't the default pool.
+    #[inline]
+    pub(crate) fn get(&self, default: &Arc<PoolCore>) -> Option<Arc<PoolCore>> {
+        if DEPTH.get() == 0 && self.set.load(Relaxed) & bit(default.kind) == 0 {
+            return None;
+        }
+        self.find(default)
+    }
+
+    #[cold]
+    fn find(&self, default: &Arc<PoolCore>) -> Option<Arc<PoolCore>> {
+        let is_meant = |pool: &&Pool| {
+            let core = pool.core();
+            core.kind == default.kind && Arc::ptr_eq(&core.site, &default.site) && !core.is_closed()
+        };
+        let scoped = SCOPES.try_with(|scopes| {
+            let scopes = scopes.borrow();
+            let found = scopes.iter().rev().find(is_meant);
+            found.map(|pool| Arc::clone(pool.core()))
+        });
+        // While the thread ends it is in no scope.
+        scoped.ok().flatten().or_else(|| {
+            let pools = lock(&self.pools);
+            let set = pools[default.kind as usize].as_ref();
+            set.filter(is_meant).map(|pool| Arc::clone(pool.core()))
+        })
+    }
+
+    /// Sets the current pool, or goes back to the default.
+    pub(crate) fn set(&self, kind: MemoryKind, pool: Option<Pool>) {
+        let mut pools = lock(&self.pools);
+        if pool.is_some() {
+            self.set.fetch_or(bit(kind), Relaxed);
+        } else {
+            self.set.fetch_and(!bit(kind), Relaxed);
+        }
+        let old = std::mem::replace(&mut pools[kind as usize], pool);
+        drop(pools);
+        // The last handle of a pool gives memory back.
+        drop(old);
+    }
+
+    /// The handle that was set, if its pool is open.
+    pub(crate) fn handle(&self, kind: MemoryKind) -> Option<Pool> {
+        let set = lock(&self.pools)[kind as usize].clone();
+        set.filter(|pool| !pool.core().is_closed())
+    }
+}
+
+fn bit(kind: MemoryKind) -> u8 {
+    1 << kind as u8
+}
+
+/// While it lives, allocations of this thread that name no pool come from one pool, where device
+/// and kind are the pool's.
+///
+/// ```
+/// # use millpond_hal::{Driver, null::NullDriver};
+/// # use millpond_runtime::{Device, MemoryKind, PoolOptions};
+/// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+/// let pool = device.create_pool(MemoryKind::Device, PoolOptions::default())?;
+/// let queue = device.default_queue()?;
+/// let memory = {
+///     let _scope = pool.scope();
+///     queue.allocate(MemoryKind::Device, 100)?
+/// };
+/// assert!(memory.is_from(&pool));
+/// # Ok::<(), millpond_runtime::Error>(())
+/// ```
+#[must_use = "the scope ends when it is dropped"]
+pub struct Scope {
+    depth: usize,
+    /// Ends on the thread on which it began.
+    thread: PhantomData<*const ()>,
+}
+
+impl Scope {
+    pub(crate) fn enter(pool: Pool) -> Self {
+        let depth = SCOPES.with_borrow_mut(|scopes| {
+            scopes.push(pool);
+            scopes.len()
+        });
+        DEPTH.set(depth);
+        Self {
+            depth,
+            thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        // Scopes that began inside of this one end with it.
+        let ended = SCOPES.with_borrow_mut(|scopes| {
+            let depth = (self.depth - 1).min(scopes.len());
+            DEPTH.set(depth);
+            scopes.split_off(depth)
+        });
+        drop(ended);
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scope({})", self.depth)
+    }
+}

@@ -1,0 +1,169 @@
+//! What the pools of a device share: its queues, and what is left to do for memory at a wait.
+//!
+//! Frees call no driver. Memory that should go back to it (beyond a release threshold, or of pools
+//! that are gone) goes at the next wait for a queue, an event or the device, or at the next
+//! allocation that looks further than its queue's cache; a few driver calls at a time.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, Weak};
+
+use millpond_hal as hal;
+
+use crate::lifecycle;
+use crate::memory::Allocation;
+use crate::pool::core::PoolCore;
+use crate::pool::slot::Slot;
+use crate::pool::store::Store;
+use crate::queue::{Native, QueueCore};
+use crate::sync::lock;
+
+/// Driver calls that one wait makes at most.
+const CALLS: usize = 4;
+
+/// Shared by a device and its pools.
+#[derive(Default)]
+pub(crate) struct Site {
+    queues: Mutex<Vec<Weak<QueueCore>>>,
+    pools: Mutex<Vec<Weak<PoolCore>>>,
+    /// Reasons to look at the pools after a wait: a release threshold, a largest poolable size, a
+    /// pool that is gone but not all of its memory.
+    duties: AtomicUsize,
+    remains: Mutex<Vec<Remains>>,
+}
+
+/// The memory of a pool that is gone.
+pub(crate) struct Remains {
+    pub(crate) hal: Arc<dyn hal::Device>,
+    pub(crate) store: Store,
+    /// Whose memory it is, if not the driver's.
+    pub(crate) lender: Option<Allocation>,
+}
+
+impl Site {
+    pub(crate) fn add_queue(&self, queue: &Arc<QueueCore>) {
+        let mut queues = lock(&self.queues);
+        if queues.len() == queues.capacity() {
+            queues.retain(|queue| queue.strong_count() > 0);
+        }
+        queues.push(Arc::downgrade(queue));
+    }
+
+    /// The queues that are alive.
+    pub(crate) fn queues(&self) -> Vec<Arc<QueueCore>> {
+        lock(&self.queues).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    pub(crate) fn add_pool(&self, pool: &Arc<PoolCore>) {
+        let mut pools = lock(&self.pools);
+        if pools.len() == pools.capacity() {
+            pools.retain(|pool| pool.strong_count() > 0);
+        }
+        pools.push(Arc::downgrade(pool));
+    }
+
+    /// The pools that are alive.
+    pub(crate) fn pools(&self) -> Vec<Arc<PoolCore>> {
+        lock(&self.pools).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Counts something to look after at waits that is there now and, or, was there before.
+    pub(crate) fn count_duty(&self, now: bool, before: bool) {
+        if now && !before {
+            self.duties.fetch_add(1, Relaxed);
+        }
+        if before && !now {
+            self.duties.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// Removes what queues have of a pool that is gone.
+    pub(crate) fn forget(&self, slot: &Slot) {
+        for queue in self.queues() {
+            queue.lock().forget_cache(slot.index());
+        }
+    }
+
+    /// Takes the memory of a pool that is gone.
+    pub(crate) fn bury(&self, remains: Remains) {
+        lock(&self.remains).push(remains);
+        self.duties.fetch_add(1, Relaxed);
+    }
+
+    /// Called after every wait: gives back what is due, with few driver calls.
+    #[inline]
+    pub(crate) fn after_wait(&self) {
+        if self.duties.load(Relaxed) != 0 && lifecycle::is_running() {
+            self.release_due();
+        }
+    }
+
+    #[cold]
+    fn release_due(&self) {
+        for pool in self.pools() {
+            let threshold = pool.threshold();
+            if pool.reserved() > threshold {
+                pool.collect();
+                pool.release_idle(threshold, CALLS);
+            } else {
+                pool.poll();
+            }
+            pool.release_dedicated();
+        }
+        self.sweep();
+    }
+
+    /// Gives back what has become free of pools that are gone.
+    pub(crate) fn sweep(&self) {
+        let mut graves = std::mem::take(&mut *lock(&self.remains));
+        let before = graves.len();
+        graves.retain_mut(|remains| !remains.release_idle());
+        self.duties.fetch_sub(before - graves.len(), Relaxed);
+        if !graves.is_empty() {
+            lock(&self.remains).append(&mut graves);
+        }
+    }
+}
+
+impl Remains {
+    /// Gives back what is free; whether that was all.
+    fn release_idle(&mut self) -> bool {
+        self.store.poll(Native::reached);
+        if self.lender.is_some() {
+            // The buffer goes back in one piece, when nothing of it is pending.
+            return self.store.pending_bytes() == 0;
+        }
+        for segment in self.store.idle_segments(usize::MAX, |_| true) {
+            // SAFETY: the segment came from this device and left the store, so it is given back
+            // once; all of it was free: every point recorded on its extents was reached.
+            unsafe { self.hal.release(segment) };
+        }
+        self.store.is_empty()
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let mut graves = std::mem::take(&mut *lock(&self.remains));
+        if !lifecycle::is_running() {
+            std::mem::forget(graves);
+            return;
+        }
+        for remains in &mut graves {
+            loop {
+                for (queue, sequence) in remains.store.witnesses() {
+                    let _ = queue.wait(sequence);
+                }
+                if remains.release_idle() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Site")
+    }
+}

@@ -1,0 +1,34 @@
+//! Numbers under which queues keep their caches of pools: small, and used again.
+
+use std::sync::{Mutex, PoisonError};
+
+/// A number that no other pool has while this lives.
+#[derive(Debug)]
+pub(crate) struct Slot(usize);
+
+static TAKEN: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+
+impl Slot {
+    /// The smallest number that is free.
+    pub(crate) fn take() -> Self {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = taken.iter().position(|taken| !taken).unwrap_or(taken.len());
+        if index == taken.len() {
+            taken.push(true);
+        } else {
+            taken[index] = true;
+        }
+        Self(index)
+    }
+
+    #[inline]
+    pub(crate) fn index(&self) -> usize {
+        self.0
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        TAKEN.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+    }
+}

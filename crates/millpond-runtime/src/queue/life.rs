@@ -1,0 +1,110 @@
+//! Where the life of an allocation begins and ends on a queue, for uses that the runtime doesn't
+//! see: those through its address.
+//!
+//! Commands that name an allocation are ordered by what it remembers of its uses. For the others
+//! its life is an interval: it begins at a point after which everything on the queue may use the
+//! bytes, and ends at a point after which nothing may. Both points are uses that the allocation
+//! remembers, so that the two ways of ordering agree.
+
+use std::sync::Arc;
+
+use millpond_hal::{Access, Command};
+
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::memory::Allocation;
+use crate::memory::tracking::Dependencies;
+use crate::queue::QueueCore;
+use crate::queue::submit::Use;
+
+impl QueueCore {
+    /// Begins a life: behind the events, and behind whatever still uses the bytes.
+    pub(crate) fn begin_life(
+        self: &Arc<Self>,
+        allocation: &Allocation,
+        after: &[&Event],
+    ) -> Result<Event> {
+        let unfinished = {
+            let line = self.lock();
+            let mut unfinished = allocation.block().tracking.unfinished(self.native());
+            // What the queue is ordered behind, its own commands among it, needs no wait.
+            unfinished.retain(|(queue, sequence)| {
+                let own = Arc::ptr_eq(queue, self.native());
+                let known = own || line.clock.of(queue.id()) >= *sequence;
+                !(known && queue.in_order)
+            });
+            unfinished
+        };
+        if after.is_empty() && unfinished.is_empty() && self.native().in_order {
+            let line = self.lock();
+            let clock = line.clock.clone();
+            return Ok(Event::new(Arc::clone(self), line.submitted, clock));
+        }
+        self.mark(allocation, after, "allocation")
+    }
+
+    /// Ends a life: behind the events and every use, and behind everything on an in-order queue.
+    pub(crate) fn end_life(
+        self: &Arc<Self>,
+        allocation: &Allocation,
+        after: &[&Event],
+    ) -> Result<Event> {
+        let handles = allocation.handles();
+        if handles > 1 {
+            return Err(Error::Shared {
+                what: "free",
+                handles: handles - 1,
+            });
+        }
+        let block = allocation.block();
+        if after.is_empty() && self.native().in_order && std::ptr::eq(&**block.home(), &**self) {
+            let line = self.lock();
+            line.check_open(self)?;
+            let native = self.native();
+            if !block.tracking.has_others() && line.waits.is_empty() {
+                // The last command so far stands for all that may have used the address.
+                let access = Access::Update;
+                block.tracking.record(native, native, line.submitted, access);
+                let clock = line.clock.clone();
+                return Ok(Event::new(Arc::clone(self), line.submitted, clock));
+            }
+        }
+        self.mark(allocation, after, "free")
+    }
+
+    /// A command that does nothing, but counts as a use and comes behind the events.
+    fn mark(
+        self: &Arc<Self>,
+        allocation: &Allocation,
+        after: &[&Event],
+        name: &'static str,
+    ) -> Result<Event> {
+        let uses = [Use {
+            allocation,
+            access: Access::Write,
+        }];
+        self.check_devices(&uses, || name.to_owned())?;
+        let mut events = Dependencies::default();
+        for event in after {
+            let native = event.queue_core().native();
+            if !native.reached(event.sequence()) {
+                events.behind.push((Arc::clone(native), event.sequence()));
+            }
+        }
+        let command = Command::Task {
+            name: Arc::from(name),
+            task: Box::new(|| Ok(())),
+        };
+        let sequence = self.submit_behind(&uses, command, events)?;
+        let mut line = self.lock();
+        if self.native().in_order {
+            for event in after {
+                let native = event.queue_core().native();
+                line.clock.merge(event.clock());
+                line.clock.learn(native.point(event.sequence()));
+            }
+        }
+        let clock = line.clock.clone();
+        Ok(Event::new(Arc::clone(self), sequence, clock))
+    }
+}

@@ -1,0 +1,252 @@
+//! Limits, room, and what is said when there is none.
+
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use millpond_runtime::{AllocateOptions, Error, Fit, PoolOptions, Reuse, Wait};
+use millpond_testkit::watchdog::watched;
+
+use crate::support::in_order;
+use crate::{GIB, MIB, check, close_gate, each, null, pool, use_on};
+
+fn at_most(bytes: usize) -> PoolOptions {
+    PoolOptions {
+        maximum_size: Some(bytes),
+        ..PoolOptions::default()
+    }
+}
+
+#[test]
+fn a_pool_can_be_filled_exactly_and_no_further() {
+    each(|device| {
+        let queue = in_order(device);
+        for maximum in [MIB, 40 * MIB] {
+            let pool = pool(device, at_most(maximum));
+            let mut live: Vec<_> = (0..maximum / MIB)
+                .map(|_| queue.allocate_from(&pool, MIB).unwrap())
+                .collect();
+            assert_eq!(pool.statistics().reserved, maximum);
+            let answer = queue.allocate_from(&pool, 1).unwrap_err();
+            let Error::OutOfMemory(report) = answer else {
+                panic!("{answer}")
+            };
+            assert_eq!(report.maximum_size, Some(maximum));
+            assert_eq!(report.used, maximum);
+            assert_eq!(report.fits_after, None);
+            live.pop();
+            live.push(queue.allocate_from(&pool, MIB).unwrap());
+            check(&pool);
+        }
+    });
+}
+
+#[test]
+fn a_maximum_holds_at_every_moment_with_many_threads() {
+    watched(|| {
+        let (driver, device) = null(64 * GIB);
+        let provider = std::sync::Arc::clone(&driver.null_devices()[0]);
+        const THREADS: usize = 8;
+        for _ in 0..20 {
+            let options = PoolOptions {
+                min_driver_alloc: 1,
+                ..at_most(100 * MIB)
+            };
+            let pool = pool(&device, options);
+            let start = Barrier::new(THREADS);
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        let queue = in_order(&device);
+                        let mut live = Vec::new();
+                        start.wait();
+                        for step in 0..40 {
+                            if let Ok(memory) = queue.allocate_from(&pool, 3 * MIB) {
+                                live.push(memory);
+                            }
+                            assert!(provider.allocated_bytes() <= 100 * MIB);
+                            if step % 3 == 2 {
+                                live.pop();
+                            }
+                        }
+                    });
+                }
+            });
+            check(&pool);
+            let queue = in_order(&device);
+            let _all = queue.allocate_from(&pool, 96 * MIB).unwrap();
+            drop(pool);
+            drop(_all);
+            device.wait().unwrap();
+            assert_eq!(provider.allocated_bytes(), 0);
+        }
+    });
+}
+
+#[test]
+fn room_is_found_whatever_size_it_was_freed_as() {
+    each(|device| {
+        let (a, b) = (in_order(device), in_order(device));
+        let pool = pool(device, at_most(32 * MIB));
+        let small: Vec<_> = (0..32 * 1024)
+            .map(|index| {
+                let queue = if index % 3 == 0 { &a } else { &b };
+                queue.allocate_from(&pool, 1000).unwrap()
+            })
+            .collect();
+        assert!(a.allocate_from(&pool, 1).is_err());
+        drop(small);
+        let _one = a.allocate_from(&pool, 32 * MIB).unwrap();
+        check(&pool);
+    });
+}
+
+#[test]
+fn a_limit_below_what_is_reserved_stops_growth_alone() {
+    each(|device| {
+        let queue = in_order(device);
+        let pool = pool(device, PoolOptions::default());
+        let memory = queue.allocate_from(&pool, 40 * MIB).unwrap();
+        pool.set_maximum_size(Some(MIB));
+        assert_eq!(pool.maximum_size(), Some(MIB));
+        assert!(queue.allocate_from(&pool, 40 * MIB).is_err());
+        assert_eq!(memory.bytes(), 40 * MIB);
+        pool.set_maximum_size(None);
+        queue.allocate_from(&pool, 40 * MIB).unwrap();
+    });
+}
+
+#[test]
+fn a_huge_block_serves_no_tiny_request() {
+    each(|device| {
+        let queue = in_order(device);
+        let pool = pool(device, PoolOptions::default());
+        drop(queue.allocate_from(&pool, GIB).unwrap());
+        let reserved = pool.statistics().reserved;
+        let _tiny = queue.allocate_from(&pool, 64).unwrap();
+        let _huge = queue.allocate_from(&pool, GIB - 32 * MIB).unwrap();
+        assert!(pool.statistics().reserved <= reserved + 32 * MIB);
+    });
+}
+
+#[test]
+fn a_request_beyond_the_largest_poolable_goes_back_to_the_driver() {
+    watched(|| {
+        let (driver, device) = null(GIB);
+        let provider = std::sync::Arc::clone(&driver.null_devices()[0]);
+        let queue = in_order(&device);
+        let options = PoolOptions {
+            max_poolable: Some(MIB),
+            ..PoolOptions::default()
+        };
+        let pool = pool(&device, options);
+        let memory = queue.allocate_from(&pool, 10 * MIB).unwrap();
+        let gate = close_gate(&queue);
+        use_on(&queue, &memory);
+        drop(memory);
+        let other = queue.allocate_from(&pool, 10 * MIB).unwrap();
+        check(&pool);
+        drop(other);
+        gate.open();
+        queue.wait().unwrap();
+        assert_eq!(provider.allocated_bytes(), 0);
+        queue.allocate_from(&pool, MIB).unwrap();
+        queue.wait().unwrap();
+        assert!(provider.allocated_bytes() >= MIB, "a pooled size stays");
+    });
+}
+
+#[test]
+fn a_wait_for_memory_is_for_the_smallest_sufficient_set() {
+    watched(|| {
+        let (_driver, device) = null(GIB);
+        let (stuck, slow, asking) = (in_order(&device), in_order(&device), in_order(&device));
+        let pool = pool(&device, at_most(4 * MIB));
+        let reuse = Some(Reuse {
+            internal_dependencies: false,
+            ..Reuse::default()
+        });
+        let blocks: Vec<_> = [&stuck, &slow, &stuck, &slow]
+            .iter()
+            .map(|queue| queue.allocate_from(&pool, MIB).unwrap())
+            .collect();
+        let (never, soon) = (close_gate(&stuck), close_gate(&slow));
+        for (block, queue) in blocks.into_iter().zip([&stuck, &slow, &stuck, &slow]) {
+            use_on(queue, &block);
+            drop(block);
+        }
+        let fit = pool.fit(MIB);
+        assert!(
+            matches!(&fit, Fit::After(points) if points.len() == 1),
+            "{fit:?}"
+        );
+        assert_eq!(pool.fit(5 * MIB), Fit::Never);
+        let options = AllocateOptions {
+            reuse,
+            wait: Wait::Until(Instant::now() + Duration::from_millis(20)),
+            ..AllocateOptions::default()
+        };
+        let answer = asking.allocate_with(&pool, 2 * MIB, &options).unwrap_err();
+        assert!(matches!(answer, Error::TimedOut { .. }), "{answer}");
+        let options = AllocateOptions {
+            reuse,
+            ..AllocateOptions::default()
+        };
+        let opener = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            soon.open();
+        });
+        // The other queue stays held: a wait for everything would never end.
+        let (_memory, _) = asking.allocate_with(&pool, MIB, &options).unwrap();
+        opener.join().unwrap();
+        check(&pool);
+        never.open();
+        device.wait().unwrap();
+        assert_eq!(pool.fit(3 * MIB), Fit::Never, "a live block lies between");
+    });
+}
+
+#[test]
+fn an_out_of_memory_report_names_what_holds_the_memory() {
+    each(|device| {
+        let (a, b) = (in_order(device), in_order(device));
+        let options = PoolOptions {
+            name: Some("pool of the model".to_owned()),
+            ..at_most(4 * MIB)
+        };
+        let pool = pool(device, options);
+        let neighbour = crate::pool(device, PoolOptions::default());
+        let _other = a.allocate_from(&neighbour, MIB).unwrap();
+        let _live = a.allocate_from(&pool, MIB).unwrap();
+        let pending = a.allocate_from(&pool, 2 * MIB).unwrap();
+        let gate = close_gate(&a);
+        use_on(&a, &pending);
+        drop(pending);
+        let never = AllocateOptions {
+            wait: Wait::Never,
+            reuse: Some(Reuse {
+                internal_dependencies: false,
+                ..Reuse::default()
+            }),
+            ..AllocateOptions::default()
+        };
+        let answer = b.allocate_with(&pool, 2 * MIB, &never).unwrap_err();
+        let Error::OutOfMemory(report) = &answer else {
+            panic!("{answer}")
+        };
+        assert_eq!(report.requested, 2 * MIB);
+        assert_eq!((report.used, report.pending, report.cached), (MIB, 2 * MIB, MIB));
+        assert_eq!(report.pending_by_queue, [(a.id(), 2 * MIB)]);
+        assert_eq!(report.largest_free, MIB);
+        let points = report.fits_after.clone().unwrap();
+        assert_eq!(points.len(), 1);
+        assert_eq!(points[0].queue.get(), a.id());
+        assert!(report.other_pools.iter().any(|(_, bytes)| *bytes >= MIB));
+        let text = answer.to_string();
+        for part in ["pool of the model", "2097152 bytes asked for", "maximum size is 4194304"] {
+            assert!(text.contains(part), "{text}");
+        }
+        gate.open();
+        a.wait().unwrap();
+        b.allocate_with(&pool, 2 * MIB, &never).unwrap();
+    });
+}

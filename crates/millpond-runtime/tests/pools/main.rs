@@ -1,0 +1,92 @@
+//! The contract of pools, point by point, on a device without memory and on the CPU.
+//!
+//! `semantics.rs` has what a stream-ordered allocator promises, `faults.rs` what went wrong in
+//! others. A test that can be run on both devices is.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod faults;
+mod limits;
+mod semantics;
+
+use std::sync::Arc;
+
+use millpond_hal::Driver;
+use millpond_hal::null::{NullDriver, NullOptions};
+use millpond_runtime::{
+    Allocation, Device, Event, Gate, MemoryKind, Pool, PoolOptions, Queue, Registry,
+};
+use millpond_testkit::watchdog::watched;
+
+pub(crate) const KIB: usize = 1 << 10;
+pub(crate) const MIB: usize = 1 << 20;
+pub(crate) const GIB: usize = 1 << 30;
+
+/// A device that is only counters, with the driver that counts.
+pub(crate) fn null(memory: usize) -> (NullDriver, Device) {
+    let driver = NullDriver::with(NullOptions {
+        memory,
+        ..NullOptions::default()
+    });
+    let devices = Registry::new(&[Arc::new(driver.clone()) as Arc<dyn Driver>]);
+    (driver, devices.default_device().unwrap())
+}
+
+/// Runs a test on each kind of device, which must not hang.
+pub(crate) fn each(test: impl Fn(&Device) + Send + Sync + 'static) {
+    watched(move || {
+        let (_driver, device) = null(64 * GIB);
+        test(&device);
+        test(&support::device());
+    });
+}
+
+/// Holds a queue back until it is opened, by a test that fails as well.
+pub(crate) struct Held(Gate);
+
+impl Held {
+    pub(crate) fn open(&self) {
+        self.0.open(Ok(()));
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.open();
+    }
+}
+
+/// Holds a queue back.
+pub(crate) fn close_gate(queue: &Queue) -> Held {
+    let gate = Gate::new();
+    queue.gate(&gate, &[]).unwrap();
+    Held(gate)
+}
+
+/// Makes the queue use memory, so that freeing it is pending for as long as the queue is held.
+pub(crate) fn use_on(queue: &Queue, memory: &Allocation) -> Event {
+    let uses = [millpond_runtime::Use {
+        allocation: memory,
+        access: millpond_runtime::Access::Write,
+    }];
+    queue.task("use", &uses, || Ok(())).unwrap()
+}
+
+pub(crate) fn pool(device: &Device, options: PoolOptions) -> Pool {
+    device.create_pool(MemoryKind::Device, options).unwrap()
+}
+
+/// Checks what holds of a pool's statistics whenever no call is in progress.
+pub(crate) fn check(pool: &Pool) {
+    let now = pool.statistics();
+    assert_eq!(now.reserved, now.used + now.pending + now.cached, "{now:?}");
+    assert!(now.requested <= now.used, "{now:?}");
+    assert!(now.used <= now.used_high, "{now:?}");
+    assert!(now.reserved <= now.reserved_high, "{now:?}");
+    if let Some(maximum) = pool.maximum_size() {
+        assert!(now.reserved <= maximum, "{now:?}");
+    }
+}
