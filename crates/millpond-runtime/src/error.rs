@@ -35,6 +35,21 @@ pub enum Error {
         /// How many others there are.
         handles: usize,
     },
+    /// A tag's budget doesn't allow the allocation.
+    #[error(
+        "the budget of tag '{tag}' is {budget} bytes, of which {used} are used: {requested} more \
+         were asked for"
+    )]
+    Budget {
+        /// The tag.
+        tag: String,
+        /// Bytes that the allocation would be granted.
+        requested: usize,
+        /// Bytes of the tag's live allocations.
+        used: usize,
+        /// The most that they may be.
+        budget: usize,
+    },
     /// The queue was closed.
     #[error("{queue} was closed")]
     Closed {

@@ -184,10 +184,7 @@ fn bad_calls_are_refused_with_their_values_and_change_nothing() {
             Err(Error::OutOfMemory(report)) if report.requested == usize::MAX
         ));
         let answer = queue.allocate(MemoryKind::Device, 1 << 60);
-        assert!(
-            matches!(answer, Err(Error::OutOfMemory(_))),
-            "{answer:?}"
-        );
+        assert!(matches!(answer, Err(Error::OutOfMemory(_))), "{answer:?}");
         assert_eq!(values(&x), [5; 4]);
     });
 }

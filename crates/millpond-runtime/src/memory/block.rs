@@ -12,7 +12,7 @@ use millpond_types::MemoryKind;
 
 use crate::memory::foreign::Release;
 use crate::memory::tracking::Tracking;
-use crate::pool::{Class, PoolCore};
+use crate::pool::{Class, PoolCore, Tag};
 use crate::queue::{Queue, QueueCore};
 
 /// Where the bytes of a block come from and go back to.
@@ -37,6 +37,8 @@ pub(crate) struct Block {
     pub(crate) home: Option<Queue>,
     pub(crate) tracking: Tracking,
     pub(crate) source: Source,
+    /// Who counts it.
+    pub(crate) tag: Option<Tag>,
     /// Host code may touch the bytes at any time: commands on them finish before the call returns.
     pub(crate) host_shared: AtomicBool,
 }
@@ -72,6 +74,7 @@ impl Block {
             home: self.home.take(),
             tracking: std::mem::take(&mut self.tracking),
             source: std::mem::replace(&mut self.source, Source::Foreign(None)),
+            tag: self.tag.take(),
             host_shared: AtomicBool::new(false),
         }
     }

@@ -23,6 +23,7 @@ use millpond_types::MemoryKind;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::pool::Tag;
 use crate::queue::Queue;
 
 pub(crate) use block::{Block, Source};
@@ -110,6 +111,13 @@ impl Allocation {
     /// Whether both handles share the same bytes.
     pub fn same_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Says who counts it, while nobody else has a handle.
+    pub(crate) fn set_tag(&mut self, tag: Option<Tag>) {
+        if let Some(block) = Arc::get_mut(&mut self.0) {
+            block.tag = tag;
+        }
     }
 
     /// How many handles share the bytes.

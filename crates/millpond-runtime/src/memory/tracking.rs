@@ -82,7 +82,10 @@ impl Tracking {
 
     #[cold]
     fn forget_content_of_others(&mut self) {
-        let others = self.others.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let others = self
+            .others
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         for entry in others {
             let write = std::mem::take(&mut entry.write);
             if write != 0 {

@@ -26,6 +26,8 @@ pub(crate) struct Cache {
     parked: VecDeque<Arc<Block>>,
     /// Bytes of all blocks here.
     bytes: usize,
+    /// Whether anything was allocated or freed since this was last asked.
+    touched: bool,
     /// Bytes of live allocations, as granted and as asked for.
     pub(crate) used: usize,
     pub(crate) requested: usize,
@@ -42,6 +44,7 @@ impl Cache {
             large: Vec::new(),
             parked: VecDeque::new(),
             bytes: 0,
+            touched: false,
             used: 0,
             requested: 0,
             used_high: 0,
@@ -55,6 +58,7 @@ impl Cache {
         self.used += granted;
         self.requested += requested;
         self.live += 1;
+        self.touched = true;
         self.used_high = self.used_high.max(self.used);
     }
 
@@ -64,6 +68,12 @@ impl Cache {
         self.used -= granted;
         self.requested -= requested;
         self.live -= 1;
+        self.touched = true;
+    }
+
+    /// Whether anything was allocated or freed since the last call.
+    pub(crate) fn take_touched(&mut self) -> bool {
+        std::mem::take(&mut self.touched)
     }
 
     /// The newest block that fits: of the class, or at most an eighth larger.
@@ -175,7 +185,11 @@ impl Cache {
     /// Takes out everything.
     pub(crate) fn clear(&mut self) -> Vec<Arc<Block>> {
         self.bytes = 0;
-        let mut all: Vec<_> = self.classes.iter_mut().flat_map(|list| list.drain(..)).collect();
+        let mut all: Vec<_> = self
+            .classes
+            .iter_mut()
+            .flat_map(|list| list.drain(..))
+            .collect();
         all.append(&mut self.large);
         all.extend(self.parked.drain(..));
         all

@@ -48,6 +48,11 @@ pub(crate) fn of(bytes: usize) -> Option<(Class, usize)> {
     Some((Class::Large, granted))
 }
 
+/// The bytes that a request, which was granted, counts for.
+pub(crate) fn granted(bytes: usize) -> usize {
+    of(bytes).map_or(bytes, |(_, size)| size)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@ use std::alloc::Layout;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use millpond_hal as hal;
 use millpond_hal::{Address, DeviceError, RawAllocation};
@@ -15,6 +16,7 @@ use millpond_types::MemoryKind;
 
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
+use crate::pool::idle::Idle;
 use crate::pool::options::{PoolOptions, Reuse};
 use crate::pool::site::{Remains, Site};
 use crate::pool::slot::Slot;
@@ -48,6 +50,7 @@ pub(crate) struct PoolCore {
     maximum: AtomicUsize,
     threshold: AtomicUsize,
     reuse: AtomicU8,
+    pub(crate) idle: Idle,
     /// Reserved bytes beyond which pending frees are waited for rather than growing.
     pub(crate) comfortable: usize,
     /// Had from the driver, growth in flight included.
@@ -101,6 +104,7 @@ impl PoolCore {
             format!("{which} of {kind} memory on {device}")
         });
         site.count_duty(options.release_threshold.is_some(), false);
+        site.count_duty(options.idle_release.is_some(), false);
         site.count_duty(options.max_poolable.is_some(), false);
         Self {
             hal,
@@ -114,6 +118,7 @@ impl PoolCore {
             maximum: AtomicUsize::new(options.maximum_size.unwrap_or(UNLIMITED)),
             threshold: AtomicUsize::new(options.release_threshold.unwrap_or(UNLIMITED)),
             reuse: AtomicU8::new(bits(options.reuse)),
+            idle: Idle::new(options.idle_release),
             comfortable,
             reserved: AtomicUsize::new(0),
             reserved_high: AtomicUsize::new(0),
@@ -150,6 +155,12 @@ impl PoolCore {
         let old = self.threshold.swap(threshold, Relaxed);
         self.site
             .count_duty(threshold != UNLIMITED, old != UNLIMITED);
+    }
+
+    /// Counts from now on.
+    pub(crate) fn set_idle_release(&self, limit: Option<Duration>) {
+        let before = self.idle.set(limit);
+        self.site.count_duty(limit.is_some(), before);
     }
 
     pub(crate) fn reuse(&self) -> Reuse {
@@ -251,7 +262,9 @@ impl PoolCore {
             size.checked_next_multiple_of(UNIT)?,
             size,
         ];
-        wishes.into_iter().find_map(|bytes| self.reserve_exactly(bytes))
+        wishes
+            .into_iter()
+            .find_map(|bytes| self.reserve_exactly(bytes))
     }
 
     fn reserve_exactly(&self, bytes: usize) -> Option<usize> {
@@ -291,9 +304,8 @@ impl PoolCore {
             } else {
                 queue.observed()
             };
-            let is_this = |(other, at): &(Arc<Native>, u64)| {
-                other.id() == queue.id() && *at == sequence
-            };
+            let is_this =
+                |(other, at): &(Arc<Native>, u64)| other.id() == queue.id() && *at == sequence;
             sequence <= known || reached.iter().any(is_this)
         });
     }
@@ -312,8 +324,8 @@ impl PoolCore {
             return;
         }
         let reserved = self.reserved();
-        let idle = lock(&self.store)
-            .idle_segments(most, |taken| reserved.saturating_sub(taken) > keep);
+        let idle =
+            lock(&self.store).idle_segments(most, |taken| reserved.saturating_sub(taken) > keep);
         self.release(idle);
     }
 
@@ -323,7 +335,7 @@ impl PoolCore {
         self.release(idle);
     }
 
-    fn release(&self, segments: Vec<RawAllocation>) {
+    pub(crate) fn release(&self, segments: Vec<RawAllocation>) {
         for segment in segments {
             self.reserved.fetch_sub(segment.layout.size(), Relaxed);
             // SAFETY: the segment came from this device and left the store, so it is given back
@@ -353,6 +365,7 @@ fn bits(reuse: Reuse) -> u8 {
 impl Drop for PoolCore {
     fn drop(&mut self) {
         self.set_threshold(UNLIMITED);
+        self.set_idle_release(None);
         self.site
             .count_duty(false, self.options.max_poolable.is_some());
         if !lifecycle::is_running() {
@@ -362,7 +375,11 @@ impl Drop for PoolCore {
         // Blocks hold the pool, so nothing is in use. What is pending is left to the device: this
         // may be the end of a free, which neither waits nor calls a driver.
         self.site.forget(&self.slot);
-        let store = std::mem::take(self.store.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let store = std::mem::take(
+            self.store
+                .get_mut()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        );
         if !store.is_empty() {
             let lender = self.lender.take();
             let hal = Arc::clone(&self.hal);

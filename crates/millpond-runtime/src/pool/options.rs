@@ -1,5 +1,7 @@
 //! How a pool behaves: limits, what it keeps, when freed memory may be used again.
 
+use std::time::Duration;
+
 /// Smallest number of bytes that a pool asks a driver for, unless told otherwise.
 pub const SEGMENT: usize = 32 << 20;
 
@@ -25,6 +27,9 @@ pub struct PoolOptions {
     /// reserved beyond them and nobody uses goes back to the driver. `None` keeps everything,
     /// which is what spares a loop of allocate, free and wait from the driver.
     pub release_threshold: Option<usize>,
+    /// How long memory may be unused before it goes back to the driver, at a wait or with a later
+    /// allocation, a few driver calls at a time. `None` keeps it.
+    pub idle_release: Option<Duration>,
     /// The largest request that is pooled. A larger one has driver memory of its own, which goes
     /// back to the driver once it is free. `None` pools every size.
     pub max_poolable: Option<usize>,
@@ -46,6 +51,7 @@ impl Default for PoolOptions {
             name: None,
             maximum_size: None,
             release_threshold: None,
+            idle_release: None,
             max_poolable: None,
             min_driver_alloc: SEGMENT,
             read_only: false,

@@ -42,7 +42,9 @@ pub(crate) fn smallest_sufficient(store: &Store, size: usize) -> Option<Conditio
             let mut conditions = Conditions::new();
             let pending = window.iter().filter_map(|(run, _)| run.conditions);
             for (queue, sequence) in pending.flatten() {
-                let known = conditions.iter_mut().find(|(known, _)| known.id() == queue.id());
+                let known = conditions
+                    .iter_mut()
+                    .find(|(known, _)| known.id() == queue.id());
                 match known {
                     Some((_, known)) if queue.in_order => *known = (*known).max(*sequence),
                     _ => conditions.push((queue.clone(), *sequence)),

@@ -8,7 +8,6 @@ use millpond_types::MemoryKind;
 use crate::error::Error;
 use crate::pool::core::{PoolCore, UNLIMITED};
 use crate::pool::plan;
-use crate::queue::QueueCore;
 use crate::sync::lock;
 
 /// An allocation that found no memory: what was asked for, what the pool held at that moment, and
@@ -90,13 +89,7 @@ impl std::error::Error for OutOfMemory {}
 
 impl PoolCore {
     #[cold]
-    pub(crate) fn out_of_memory(
-        &self,
-        _queue: &QueueCore,
-        requested: usize,
-        granted: usize,
-        reason: &str,
-    ) -> Error {
+    pub(crate) fn out_of_memory(&self, requested: usize, granted: usize, reason: &str) -> Error {
         let statistics = self.statistics();
         let pending_by_queue = self.pending_by_queue();
         let other_pools = self.neighbours();
@@ -107,7 +100,9 @@ impl PoolCore {
         };
         let fits_after = conditions.map(|conditions| {
             let points = conditions.iter();
-            points.map(|(queue, sequence)| queue.point(*sequence)).collect()
+            points
+                .map(|(queue, sequence)| queue.point(*sequence))
+                .collect()
         });
         let maximum = self.maximum();
         Error::OutOfMemory(Box::new(OutOfMemory {

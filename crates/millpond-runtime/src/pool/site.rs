@@ -13,6 +13,7 @@ use millpond_hal as hal;
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::core::PoolCore;
+use crate::pool::pressure::Reclaimers;
 use crate::pool::slot::Slot;
 use crate::pool::store::Store;
 use crate::queue::{Native, QueueCore};
@@ -30,6 +31,7 @@ pub(crate) struct Site {
     /// pool that is gone but not all of its memory.
     duties: AtomicUsize,
     remains: Mutex<Vec<Remains>>,
+    pub(crate) reclaimers: Arc<Reclaimers>,
 }
 
 /// The memory of a pool that is gone.
@@ -51,7 +53,10 @@ impl Site {
 
     /// The queues that are alive.
     pub(crate) fn queues(&self) -> Vec<Arc<QueueCore>> {
-        lock(&self.queues).iter().filter_map(Weak::upgrade).collect()
+        lock(&self.queues)
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect()
     }
 
     pub(crate) fn add_pool(&self, pool: &Arc<PoolCore>) {
@@ -109,6 +114,7 @@ impl Site {
                 pool.poll();
             }
             pool.release_dedicated();
+            pool.release_aged(CALLS);
         }
         self.sweep();
     }

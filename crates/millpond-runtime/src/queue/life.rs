@@ -57,14 +57,16 @@ impl QueueCore {
             });
         }
         let block = allocation.block();
-        if after.is_empty() && self.native().in_order && std::ptr::eq(&**block.home(), &**self) {
+        if after.is_empty() && self.native().in_order && Arc::ptr_eq(block.home(), self) {
             let line = self.lock();
             line.check_open(self)?;
             let native = self.native();
             if !block.tracking.has_others() && line.waits.is_empty() {
                 // The last command so far stands for all that may have used the address.
                 let access = Access::Update;
-                block.tracking.record(native, native, line.submitted, access);
+                block
+                    .tracking
+                    .record(native, native, line.submitted, access);
                 let clock = line.clock.clone();
                 return Ok(Event::new(Arc::clone(self), line.submitted, clock));
             }

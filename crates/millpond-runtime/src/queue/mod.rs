@@ -26,8 +26,8 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
 use crate::sync::lock;
 
+use crate::pool::{Class, granted};
 pub use call::Operands;
-use crate::pool::Class;
 pub(crate) use line::Line;
 pub(crate) use native::Native;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use, serve_tasks};
@@ -243,6 +243,7 @@ impl QueueCore {
             home: Some(Queue::of(Arc::clone(self))),
             tracking: crate::memory::tracking::Tracking::default(),
             source: Source::Foreign(Some(release)),
+            tag: None,
             host_shared: std::sync::atomic::AtomicBool::new(true),
         })))
     }
@@ -254,6 +255,9 @@ impl QueueCore {
             return;
         };
         *owned.host_shared.get_mut() = false;
+        if let Some(tag) = owned.tag.take() {
+            tag.refund(granted(owned.bytes));
+        }
         let Source::Pool { pool, class } = &owned.source else {
             return;
         };

@@ -253,7 +253,10 @@ fn f69_pools_made_and_dropped_leave_nothing() {
         for _ in 0..20_000 {
             let pool = pool(&device, PoolOptions::default());
             drop(queue.allocate_from(&pool, 1000).unwrap());
-            assert_eq!(device.default_pool(MemoryKind::Device), device.default_pool(MemoryKind::Device));
+            assert_eq!(
+                device.default_pool(MemoryKind::Device),
+                device.default_pool(MemoryKind::Device)
+            );
         }
         assert_eq!(provider.allocated_bytes(), 0);
     });

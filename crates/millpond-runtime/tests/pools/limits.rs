@@ -234,7 +234,10 @@ fn an_out_of_memory_report_names_what_holds_the_memory() {
             panic!("{answer}")
         };
         assert_eq!(report.requested, 2 * MIB);
-        assert_eq!((report.used, report.pending, report.cached), (MIB, 2 * MIB, MIB));
+        assert_eq!(
+            (report.used, report.pending, report.cached),
+            (MIB, 2 * MIB, MIB)
+        );
         assert_eq!(report.pending_by_queue, [(a.id(), 2 * MIB)]);
         assert_eq!(report.largest_free, MIB);
         let points = report.fits_after.clone().unwrap();
@@ -242,7 +245,11 @@ fn an_out_of_memory_report_names_what_holds_the_memory() {
         assert_eq!(points[0].queue.get(), a.id());
         assert!(report.other_pools.iter().any(|(_, bytes)| *bytes >= MIB));
         let text = answer.to_string();
-        for part in ["pool of the model", "2097152 bytes asked for", "maximum size is 4194304"] {
+        for part in [
+            "pool of the model",
+            "2097152 bytes asked for",
+            "maximum size is 4194304",
+        ] {
             assert!(text.contains(part), "{text}");
         }
         gate.open();

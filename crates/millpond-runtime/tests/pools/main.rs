@@ -11,6 +11,7 @@ mod support;
 mod faults;
 mod limits;
 mod semantics;
+mod sharing;
 
 use std::sync::Arc;
 

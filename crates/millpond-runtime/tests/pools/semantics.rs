@@ -443,7 +443,10 @@ fn a_wait_is_inserted_only_where_the_pool_cannot_grow() {
         let strict = AllocateOptions::default();
         let (second, begun) = b.allocate_with(&pool, MIB, &strict).unwrap();
         assert_eq!(second.address(), address, "rule R5");
-        assert!(stays_pending(&begun), "ordered behind the other queue's use");
+        assert!(
+            stays_pending(&begun),
+            "ordered behind the other queue's use"
+        );
         let never = AllocateOptions {
             wait: Wait::Never,
             reuse: Some(Reuse {
@@ -555,7 +558,10 @@ fn alignment_is_kept_and_bad_alignment_named() {
                 ..AllocateOptions::default()
             };
             let answer = queue.allocate_with(&pool, 100, &options).unwrap_err();
-            assert!(answer.to_string().contains(&alignment.to_string()), "{answer}");
+            assert!(
+                answer.to_string().contains(&alignment.to_string()),
+                "{answer}"
+            );
         }
     });
 }

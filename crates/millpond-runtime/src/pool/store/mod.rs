@@ -6,6 +6,9 @@
 //! by queue and sequence, so that looking for what has completed costs O(1) for each extent that
 //! has, and a stuck queue delays only its own. Nothing here calls a driver.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -36,6 +39,8 @@ struct Segment {
     raw: RawAllocation,
     /// Serves one request and goes back when that one is over.
     dedicated: bool,
+    /// Whether all of it was free when ages were last looked at.
+    was_idle: bool,
 }
 
 /// A free extent: a part that was used, then one that nobody touched since it came from the driver.
@@ -177,7 +182,11 @@ impl Store {
     pub(crate) fn poll(&mut self, reached: impl Fn(&Native, u64) -> bool) {
         let queues: SmallVec<[QueueId; 8]> = self.ledgers.keys().copied().collect();
         for id in queues {
-            while let Some(begin) = self.ledgers.get(&id).and_then(|ledger| ledger.next(&reached)) {
+            while let Some(begin) = self
+                .ledgers
+                .get(&id)
+                .and_then(|ledger| ledger.next(&reached))
+            {
                 if let Some(mut extent) = self.remove_pending(begin) {
                     extent
                         .conditions
@@ -191,7 +200,14 @@ impl Store {
     /// Adds a segment, all of it free.
     pub(crate) fn add_segment(&mut self, raw: RawAllocation, dedicated: bool) {
         let (begin, len) = (raw.address.get(), raw.layout.size());
-        self.segments.insert(begin, Segment { raw, dedicated });
+        self.segments.insert(
+            begin,
+            Segment {
+                raw,
+                dedicated,
+                was_idle: false,
+            },
+        );
         self.insert_free(begin, len, begin);
     }
 
@@ -208,19 +224,14 @@ impl Store {
         most: usize,
         more: impl Fn(usize) -> bool,
     ) -> Vec<RawAllocation> {
-        let is_idle = |&(begin, segment): &(&usize, &Segment)| {
-            self.free.get(begin).map(|free| free.len) == Some(segment.raw.layout.size())
-        };
-        let idle: Vec<usize> = self.segments.iter().filter(is_idle).map(|(&begin, _)| begin).collect();
         let (mut taken, mut bytes) = (Vec::new(), 0);
-        for begin in idle {
+        for begin in self.idle(|_| true) {
             if taken.len() >= most || !more(bytes) {
                 break;
             }
-            self.remove_free(begin);
-            if let Some(segment) = self.segments.remove(&begin) {
-                bytes += segment.raw.layout.size();
-                taken.push(segment.raw);
+            if let Some(segment) = self.remove_segment(begin) {
+                bytes += segment.layout.size();
+                taken.push(segment);
             }
         }
         taken
@@ -228,22 +239,41 @@ impl Store {
 
     /// Takes out dedicated segments whose request is over.
     pub(crate) fn idle_dedicated(&mut self) -> Vec<RawAllocation> {
-        let is_over = |begin: &usize, segment: &Segment| {
-            segment.dedicated
-                && self.free.get(begin).map(|free| free.len) == Some(segment.raw.layout.size())
-        };
-        let over: Vec<usize> = self
-            .segments
-            .iter()
-            .filter(|(begin, segment)| is_over(begin, segment))
-            .map(|(&begin, _)| begin)
-            .collect();
+        let over = self.idle(|segment| segment.dedicated);
         over.into_iter()
-            .filter_map(|begin| {
-                self.remove_free(begin);
-                self.segments.remove(&begin).map(|segment| segment.raw)
-            })
+            .filter_map(|begin| self.remove_segment(begin))
             .collect()
+    }
+
+    /// Takes out segments that were free at the last call already, at most `most` of them.
+    pub(crate) fn aged_segments(&mut self, most: usize) -> Vec<RawAllocation> {
+        let mut aged = self.idle(|segment| segment.was_idle);
+        aged.truncate(most);
+        let taken = aged
+            .into_iter()
+            .filter_map(|begin| self.remove_segment(begin))
+            .collect();
+        let idle = self.idle(|_| true);
+        for (begin, segment) in &mut self.segments {
+            segment.was_idle = idle.binary_search(begin).is_ok();
+        }
+        taken
+    }
+
+    /// Begins of the segments that `select` wants and of which nothing is used, in order.
+    fn idle(&self, select: impl Fn(&Segment) -> bool) -> Vec<usize> {
+        let is_idle = |begin: &usize, segment: &Segment| {
+            let free = self.free.get(begin).map(|free| free.len);
+            free == Some(segment.raw.layout.size()) && select(segment)
+        };
+        let segments = self.segments.iter();
+        let idle = segments.filter(|(begin, segment)| is_idle(begin, segment));
+        idle.map(|(&begin, _)| begin).collect()
+    }
+
+    fn remove_segment(&mut self, begin: usize) -> Option<RawAllocation> {
+        self.remove_free(begin);
+        self.segments.remove(&begin).map(|segment| segment.raw)
     }
 
     /// Free and pending extents by address, each with the begin of its segment.
@@ -279,12 +309,16 @@ impl Store {
     }
 
     fn is_dedicated(&self, begin: usize) -> bool {
-        self.segment_of(begin).is_some_and(|segment| segment.dedicated)
+        self.segment_of(begin)
+            .is_some_and(|segment| segment.dedicated)
     }
 
     /// Takes `size` bytes from `base` out of the free extent at `begin`.
     fn cut(&mut self, begin: usize, len: usize, base: usize, size: usize) -> Cut {
         let fresh_from = self.remove_free(begin);
+        if let Some((_, segment)) = self.segments.range_mut(..=begin).next_back() {
+            segment.was_idle = false;
+        }
         let end = base + size;
         if base > begin {
             self.insert_free(begin, base - begin, fresh_from.min(base));
@@ -296,7 +330,10 @@ impl Store {
         Cut {
             base: Address::new(base),
             fresh,
-            zeroed: fresh && self.segment_of(base).is_some_and(|segment| segment.raw.zeroed),
+            zeroed: fresh
+                && self
+                    .segment_of(base)
+                    .is_some_and(|segment| segment.raw.zeroed),
         }
     }
 
@@ -363,108 +400,4 @@ pub(crate) struct Run<'a> {
     /// What it waits for, if it does.
     pub(crate) conditions: Option<&'a Conditions>,
     pub(crate) dedicated: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use std::alloc::Layout;
-
-    use millpond_types::MemoryKind;
-
-    use super::*;
-
-    fn segment(begin: usize, len: usize, zeroed: bool) -> RawAllocation {
-        RawAllocation {
-            address: Address::new(begin),
-            layout: Layout::from_size_align(len, 256).unwrap(),
-            kind: MemoryKind::Device,
-            zeroed,
-        }
-    }
-
-    fn base(cut: Option<Cut>) -> Option<usize> {
-        cut.map(|cut| cut.base.get())
-    }
-
-    #[test]
-    fn the_smallest_sufficient_extent_is_cut_and_neighbours_merge() {
-        let mut store = Store::default();
-        store.add_segment(segment(0x1_0000, 0x1000, false), false);
-        store.add_segment(segment(0x9_0000, 0x400, false), false);
-        assert_eq!(base(store.take(0x400, 1)), Some(0x9_0000));
-        let a = store.take(0x400, 1).unwrap().base;
-        let b = store.take(0x400, 1).unwrap().base;
-        assert_eq!(store.take(0x1000, 1), None);
-        store.put(a, 0x400, Conditions::new());
-        store.put(b, 0x400, Conditions::new());
-        assert_eq!(store.largest_free(), 0x1000);
-        assert_eq!(base(store.take(0x1000, 1)), Some(0x1_0000));
-        assert_eq!(store.free_bytes(), 0);
-    }
-
-    #[test]
-    fn extents_of_adjacent_segments_stay_apart() {
-        for swapped in [false, true] {
-            let mut store = Store::default();
-            store.add_segment(segment(0x1_0000, 0x400, false), false);
-            store.add_segment(segment(0x1_0400, 0x400, false), false);
-            let (a, b) = (store.take(0x400, 1).unwrap(), store.take(0x400, 1).unwrap());
-            let (first, second) = if swapped { (b, a) } else { (a, b) };
-            store.put(first.base, 0x400, Conditions::new());
-            store.put(second.base, 0x400, Conditions::new());
-            assert_eq!(store.take(0x800, 1), None);
-            assert_eq!(store.idle_segments(usize::MAX, |_| true).len(), 2);
-            assert_eq!(store.free_bytes(), 0);
-            assert!(store.is_empty());
-        }
-    }
-
-    #[test]
-    fn what_was_never_touched_is_known_to_be_zero_and_nothing_else_is() {
-        let mut store = Store::default();
-        store.add_segment(segment(0x1_0000, 0x1000, true), false);
-        let first = store.take(0x400, 1).unwrap();
-        let second = store.take(0x400, 1).unwrap();
-        assert!(first.zeroed && second.zeroed);
-        store.put(second.base, 0x400, Conditions::new());
-        // Merged with what was used before it: the back is untouched still.
-        let again = store.take(0x400, 1).unwrap();
-        assert_eq!(again.base, second.base);
-        assert!(!again.fresh && !again.zeroed);
-        let third = store.take(0x400, 1).unwrap();
-        assert!(third.zeroed);
-        let dirty = segment(0x9_0000, 0x400, false);
-        store.add_segment(dirty, false);
-        let fresh = store.take(0x400, 1).unwrap();
-        let other = store.take(0x400, 1).unwrap();
-        let (dirty, zero) = if fresh.base.get() == 0x9_0000 {
-            (fresh, other)
-        } else {
-            (other, fresh)
-        };
-        assert!(dirty.fresh && !dirty.zeroed && zero.zeroed);
-    }
-
-    #[test]
-    fn aligned_requests_leave_what_they_skip() {
-        let mut store = Store::default();
-        store.add_segment(segment(0x1_0100, 0x2000, false), false);
-        assert_eq!(base(store.take(0x400, 0x1000)), Some(0x1_1000));
-        assert_eq!(store.free_bytes(), 0x2000 - 0x400);
-        assert_eq!(base(store.take(0xf00, 1)), Some(0x1_0100));
-        assert_eq!(store.take(0x1000, 0x1000), None, "too little behind it");
-    }
-
-    #[test]
-    fn a_dedicated_segment_serves_nobody_else() {
-        let mut store = Store::default();
-        store.add_segment(segment(0x1_0000, 0x1000, false), true);
-        let cut = store.take_dedicated(Address::new(0x1_0000), 0xc00);
-        assert_eq!(store.take(0x400, 1), None);
-        assert!(store.idle_dedicated().is_empty());
-        store.put(cut.base, 0xc00, Conditions::new());
-        assert_eq!(store.take(0x400, 1), None);
-        assert_eq!(store.idle_dedicated().len(), 1);
-        assert!(store.is_empty() && store.free_bytes() == 0);
-    }
 }

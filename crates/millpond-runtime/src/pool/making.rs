@@ -1,0 +1,173 @@
+//! Making pools, and which one a device uses.
+
+use std::alloc::Layout;
+use std::ops::Range;
+use std::sync::Arc;
+
+use millpond_hal::RawAllocation;
+use millpond_types::MemoryKind;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::lifecycle;
+use crate::memory::Allocation;
+use crate::pool::class;
+use crate::pool::core::{PoolCore, usable};
+use crate::pool::handle::Pool;
+use crate::pool::options::PoolOptions;
+use crate::pool::pressure::{Pressure, Reclaimer};
+
+impl Device {
+    /// Makes a pool.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for options that contradict each other, or that the device doesn't offer.
+    pub fn create_pool(&self, kind: MemoryKind, options: PoolOptions) -> Result<Pool> {
+        lifecycle::check("creating a pool")?;
+        check_options(self, &options)?;
+        let core = PoolCore::new(self.pool_identity(kind), options, None);
+        Ok(Pool::new(core, self.clone()))
+    }
+
+    /// Makes a pool of a part of memory that is there already. The pool holds the memory, never
+    /// grows and gives nothing back before it ends; nobody else should use that part meanwhile.
+    /// What was submitted on it before comes first.
+    ///
+    /// # Errors
+    /// [`Error::Bounds`]; [`Error::DeviceMismatch`]; [`Error::Invalid`] for a part without a whole
+    /// granule of 256 bytes, or with a maximum size or threshold, which the part's size is.
+    pub fn create_pool_over(
+        &self,
+        memory: &Allocation,
+        part: Range<usize>,
+        options: PoolOptions,
+    ) -> Result<Pool> {
+        lifecycle::check("creating a pool")?;
+        check_options(self, &options)?;
+        crate::queue::work::check_range("pool over memory", memory, part.start, part.len())?;
+        if memory.device() != *self {
+            return Err(Error::DeviceMismatch {
+                operation: "pool over memory".to_owned(),
+                operand: 0,
+                found: memory.device().name().to_owned(),
+                expected: self.name().to_owned(),
+            });
+        }
+        let invalid = |reason: String| Error::Invalid {
+            what: "pool over memory",
+            reason,
+        };
+        if options.maximum_size.is_some() || options.release_threshold.is_some() {
+            return Err(invalid(
+                "its maximum size and release threshold are the size of the memory".to_owned(),
+            ));
+        }
+        let begin = memory.address().offset(part.start);
+        let (begin, bytes) = usable(begin, part.len(), class::GRANULE).ok_or_else(|| {
+            invalid(format!(
+                "bytes {part:?} hold no aligned granule of {} bytes",
+                class::GRANULE
+            ))
+        })?;
+        let layout = Layout::from_size_align(bytes, class::GRANULE)
+            .map_err(|error| invalid(error.to_string()))?;
+        let home = memory.home().core();
+        let unfinished = home.with_line(|_| memory.block().tracking.unfinished(home.native()));
+        let options = PoolOptions {
+            maximum_size: Some(bytes),
+            release_threshold: Some(bytes),
+            ..options
+        };
+        let kind = memory.kind();
+        let core = PoolCore::new(self.pool_identity(kind), options, Some(memory.clone()));
+        core.lend(
+            RawAllocation {
+                address: begin,
+                layout,
+                kind,
+                zeroed: false,
+            },
+            unfinished,
+        );
+        Ok(Pool::new(core, self.clone()))
+    }
+
+    /// Registers a reclaimer: a callback that is asked to give memory up when it becomes short. It
+    /// may free, allocate and wait. It is called until the answer is dropped.
+    ///
+    /// ```
+    /// # use std::sync::Mutex;
+    /// # use std::sync::Arc;
+    /// # use millpond_hal::{Driver, null::NullDriver};
+    /// # use millpond_runtime::{Device, MemoryKind, PoolOptions};
+    /// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+    /// # let queue = device.default_queue()?;
+    /// let options = PoolOptions { maximum_size: Some(1 << 20), ..PoolOptions::default() };
+    /// let pool = device.create_pool(MemoryKind::Device, options)?;
+    /// let cache = Arc::new(Mutex::new(vec![queue.allocate_from(&pool, 1 << 20)?]));
+    /// let held = Arc::clone(&cache);
+    /// let _reclaimer = device.add_reclaimer(move |_| held.lock().unwrap().clear());
+    /// queue.allocate_from(&pool, 1 << 20)?;
+    /// assert!(cache.lock().unwrap().is_empty());
+    /// # Ok::<(), millpond_runtime::Error>(())
+    /// ```
+    pub fn add_reclaimer(&self, callback: impl Fn(&Pressure) + Send + Sync + 'static) -> Reclaimer {
+        self.site().reclaimers.add(Arc::new(callback))
+    }
+
+    /// The default pool of a kind: always the same one, which can't be closed.
+    pub fn default_pool(&self, kind: MemoryKind) -> Pool {
+        Pool::default_of(Arc::clone(self.default_pool_core(kind)), self.clone())
+    }
+
+    /// The pool that allocations come from that name none: the default pool, unless another was
+    /// set and is still open. A thread's [`Scope`] goes before it.
+    pub fn current_pool(&self, kind: MemoryKind) -> Pool {
+        let set = self.current_pools().handle(kind);
+        set.unwrap_or_else(|| self.default_pool(kind))
+    }
+
+    /// Sets the current pool of the pool's kind.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMismatch`]; [`Error::PoolClosed`].
+    pub fn set_current_pool(&self, pool: &Pool) -> Result<()> {
+        if pool.device() != self {
+            return Err(Error::DeviceMismatch {
+                operation: "setting the current pool".to_owned(),
+                operand: 0,
+                found: pool.device().name().to_owned(),
+                expected: self.name().to_owned(),
+            });
+        }
+        if pool.is_closed() {
+            return Err(Error::PoolClosed {
+                pool: pool.name().to_owned(),
+            });
+        }
+        let handle = (!pool.is_default()).then(|| pool.clone());
+        self.current_pools().set(pool.kind(), handle);
+        Ok(())
+    }
+}
+
+fn check_options(device: &Device, options: &PoolOptions) -> Result<()> {
+    let invalid = |reason: String| Error::Invalid {
+        what: "creating a pool",
+        reason,
+    };
+    if options.native {
+        return Err(invalid(format!("{} has no driver pools", device.name())));
+    }
+    if options
+        .maximum_size
+        .is_some_and(|size| size < class::GRANULE)
+    {
+        return Err(invalid(format!(
+            "a maximum size of {} bytes holds no allocation; the smallest takes {} bytes",
+            options.maximum_size.unwrap_or_default(),
+            class::GRANULE
+        )));
+    }
+    Ok(())
+}

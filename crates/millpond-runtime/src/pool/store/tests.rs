@@ -1,0 +1,102 @@
+//! Cutting, merging, ages and dedicated segments.
+
+use std::alloc::Layout;
+
+use millpond_types::MemoryKind;
+
+use super::*;
+
+fn segment(begin: usize, len: usize, zeroed: bool) -> RawAllocation {
+    RawAllocation {
+        address: Address::new(begin),
+        layout: Layout::from_size_align(len, 256).unwrap(),
+        kind: MemoryKind::Device,
+        zeroed,
+    }
+}
+
+fn base(cut: Option<Cut>) -> Option<usize> {
+    cut.map(|cut| cut.base.get())
+}
+
+#[test]
+fn the_smallest_sufficient_extent_is_cut_and_neighbours_merge() {
+    let mut store = Store::default();
+    store.add_segment(segment(0x1_0000, 0x1000, false), false);
+    store.add_segment(segment(0x9_0000, 0x400, false), false);
+    assert_eq!(base(store.take(0x400, 1)), Some(0x9_0000));
+    let a = store.take(0x400, 1).unwrap().base;
+    let b = store.take(0x400, 1).unwrap().base;
+    assert_eq!(store.take(0x1000, 1), None);
+    store.put(a, 0x400, Conditions::new());
+    store.put(b, 0x400, Conditions::new());
+    assert_eq!(store.largest_free(), 0x1000);
+    assert_eq!(base(store.take(0x1000, 1)), Some(0x1_0000));
+    assert_eq!(store.free_bytes(), 0);
+}
+
+#[test]
+fn extents_of_adjacent_segments_stay_apart() {
+    for swapped in [false, true] {
+        let mut store = Store::default();
+        store.add_segment(segment(0x1_0000, 0x400, false), false);
+        store.add_segment(segment(0x1_0400, 0x400, false), false);
+        let (a, b) = (store.take(0x400, 1).unwrap(), store.take(0x400, 1).unwrap());
+        let (first, second) = if swapped { (b, a) } else { (a, b) };
+        store.put(first.base, 0x400, Conditions::new());
+        store.put(second.base, 0x400, Conditions::new());
+        assert_eq!(store.take(0x800, 1), None);
+        assert_eq!(store.idle_segments(usize::MAX, |_| true).len(), 2);
+        assert_eq!(store.free_bytes(), 0);
+        assert!(store.is_empty());
+    }
+}
+
+#[test]
+fn what_was_never_touched_is_known_to_be_zero_and_nothing_else_is() {
+    let mut store = Store::default();
+    store.add_segment(segment(0x1_0000, 0x1000, true), false);
+    let first = store.take(0x400, 1).unwrap();
+    let second = store.take(0x400, 1).unwrap();
+    assert!(first.zeroed && second.zeroed);
+    store.put(second.base, 0x400, Conditions::new());
+    // Merged with what was used before it: the back is untouched still.
+    let again = store.take(0x400, 1).unwrap();
+    assert_eq!(again.base, second.base);
+    assert!(!again.fresh && !again.zeroed);
+    let third = store.take(0x400, 1).unwrap();
+    assert!(third.zeroed);
+    let dirty = segment(0x9_0000, 0x400, false);
+    store.add_segment(dirty, false);
+    let fresh = store.take(0x400, 1).unwrap();
+    let other = store.take(0x400, 1).unwrap();
+    let (dirty, zero) = if fresh.base.get() == 0x9_0000 {
+        (fresh, other)
+    } else {
+        (other, fresh)
+    };
+    assert!(dirty.fresh && !dirty.zeroed && zero.zeroed);
+}
+
+#[test]
+fn aligned_requests_leave_what_they_skip() {
+    let mut store = Store::default();
+    store.add_segment(segment(0x1_0100, 0x2000, false), false);
+    assert_eq!(base(store.take(0x400, 0x1000)), Some(0x1_1000));
+    assert_eq!(store.free_bytes(), 0x2000 - 0x400);
+    assert_eq!(base(store.take(0xf00, 1)), Some(0x1_0100));
+    assert_eq!(store.take(0x1000, 0x1000), None, "too little behind it");
+}
+
+#[test]
+fn a_dedicated_segment_serves_nobody_else() {
+    let mut store = Store::default();
+    store.add_segment(segment(0x1_0000, 0x1000, false), true);
+    let cut = store.take_dedicated(Address::new(0x1_0000), 0xc00);
+    assert_eq!(store.take(0x400, 1), None);
+    assert!(store.idle_dedicated().is_empty());
+    store.put(cut.base, 0xc00, Conditions::new());
+    assert_eq!(store.take(0x400, 1), None);
+    assert_eq!(store.idle_dedicated().len(), 1);
+    assert!(store.is_empty() && store.free_bytes() == 0);
+}

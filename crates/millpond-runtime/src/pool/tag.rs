@@ -1,0 +1,218 @@
+//! Tags: names under which allocations are counted, with budgets.
+//!
+//! A tag counts what was granted to allocations made inside of its [`TagScope`], on any device and
+//! from any pool, until they are freed. Tags form a tree: what a tag counts its parents count too.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::error::{Error, Result};
+
+/// Handle to a tag. Clones are the same tag. `Send`, `Sync`.
+///
+/// ```
+/// # use millpond_hal::{Driver, null::NullDriver};
+/// # use millpond_runtime::{Device, MemoryKind, Tag};
+/// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+/// let tenant = Tag::new("tenant");
+/// tenant.set_budget(Some(1 << 20));
+/// let queue = device.default_queue()?;
+/// let _scope = tenant.child("request").scope();
+/// let memory = queue.allocate(MemoryKind::Device, 1000)?;
+/// assert_eq!((tenant.used(), tenant.live()), (1024, 1));
+/// assert!(queue.allocate(MemoryKind::Device, 2 << 20).is_err());
+/// drop(memory);
+/// assert_eq!(tenant.used(), 0);
+/// # Ok::<(), millpond_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tag(Arc<TagCore>);
+
+struct TagCore {
+    name: String,
+    parent: Option<Tag>,
+    /// Bytes that may be used; and bytes beyond which pressure is told.
+    budget: AtomicUsize,
+    soft_budget: AtomicUsize,
+    used: AtomicUsize,
+    used_high: AtomicUsize,
+    live: AtomicUsize,
+}
+
+thread_local! {
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static SCOPES: RefCell<Vec<Tag>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Tag {
+    /// A tag of its own.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self::under(name.into(), None)
+    }
+
+    /// A tag that counts here too; its name is appended to this one's behind a slash.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Self {
+        Self::under(format!("{}/{name}", self.name()), Some(self.clone()))
+    }
+
+    fn under(name: String, parent: Option<Self>) -> Self {
+        Self(Arc::new(TagCore {
+            name,
+            parent,
+            budget: AtomicUsize::new(usize::MAX),
+            soft_budget: AtomicUsize::new(usize::MAX),
+            used: AtomicUsize::new(0),
+            used_high: AtomicUsize::new(0),
+            live: AtomicUsize::new(0),
+        }))
+    }
+
+    /// Its name, with those of its parents.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Bytes granted to live allocations.
+    pub fn used(&self) -> usize {
+        self.0.used.load(Relaxed)
+    }
+
+    /// The most that `used` has been.
+    pub fn used_high(&self) -> usize {
+        self.0.used_high.load(Relaxed)
+    }
+
+    /// Number of live allocations.
+    pub fn live(&self) -> usize {
+        self.0.live.load(Relaxed)
+    }
+
+    /// Bytes that may be used at a time.
+    pub fn budget(&self) -> Option<usize> {
+        limit(self.0.budget.load(Relaxed))
+    }
+
+    /// Sets the bytes that may be used at a time. What is in use stays.
+    pub fn set_budget(&self, bytes: Option<usize>) {
+        self.0.budget.store(bytes.unwrap_or(usize::MAX), Relaxed);
+    }
+
+    /// Bytes beyond which reclaimers are told of pressure.
+    pub fn soft_budget(&self) -> Option<usize> {
+        limit(self.0.soft_budget.load(Relaxed))
+    }
+
+    /// Sets the bytes beyond which reclaimers are told of pressure.
+    pub fn set_soft_budget(&self, bytes: Option<usize>) {
+        self.0
+            .soft_budget
+            .store(bytes.unwrap_or(usize::MAX), Relaxed);
+    }
+
+    /// Counts allocations of this thread here for as long as the answer lives, also those that
+    /// inner scopes count elsewhere in the same tree.
+    pub fn scope(&self) -> TagScope {
+        let depth = SCOPES.with_borrow_mut(|scopes| {
+            scopes.push(self.clone());
+            scopes.len()
+        });
+        DEPTH.set(depth);
+        TagScope {
+            depth,
+            thread: PhantomData,
+        }
+    }
+
+    /// The innermost tag of the calling thread.
+    #[inline]
+    pub(crate) fn current() -> Option<Self> {
+        if DEPTH.get() == 0 {
+            return None;
+        }
+        let innermost = SCOPES.try_with(|scopes| scopes.borrow().last().cloned());
+        innermost.ok().flatten()
+    }
+
+    fn chain(&self) -> impl Iterator<Item = &TagCore> {
+        std::iter::successors(Some(self), |tag| tag.0.parent.as_ref()).map(|tag| &*tag.0)
+    }
+
+    /// Counts an allocation of this many bytes, here and above, or nowhere.
+    pub(crate) fn charge(&self, bytes: usize) -> Result<()> {
+        for (index, tag) in self.chain().enumerate() {
+            let budget = tag.budget.load(Relaxed);
+            let charged = tag.used.fetch_update(Relaxed, Relaxed, |used| {
+                used.checked_add(bytes).filter(|&sum| sum <= budget)
+            });
+            if let Err(used) = charged {
+                for tag in self.chain().take(index) {
+                    tag.refund(bytes);
+                }
+                return Err(Error::Budget {
+                    tag: tag.name.clone(),
+                    requested: bytes,
+                    used,
+                    budget,
+                });
+            }
+            tag.used_high.fetch_max(tag.used.load(Relaxed), Relaxed);
+            tag.live.fetch_add(1, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Counts its end.
+    pub(crate) fn refund(&self, bytes: usize) {
+        for tag in self.chain() {
+            tag.refund(bytes);
+        }
+    }
+
+    /// The name and use of the first tag, from here up, that is beyond its soft budget.
+    pub(crate) fn beyond_soft_budget(&self) -> Option<&str> {
+        let beyond = |tag: &&TagCore| tag.used.load(Relaxed) > tag.soft_budget.load(Relaxed);
+        self.chain().find(beyond).map(|tag| tag.name.as_str())
+    }
+}
+
+impl TagCore {
+    fn refund(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Relaxed);
+        self.live.fetch_sub(1, Relaxed);
+    }
+}
+
+fn limit(bytes: usize) -> Option<usize> {
+    (bytes != usize::MAX).then_some(bytes)
+}
+
+impl fmt::Debug for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tag({})", self.name())
+    }
+}
+
+/// While it lives, allocations of this thread are counted by a tag.
+#[derive(Debug)]
+#[must_use = "the scope ends when it is dropped"]
+pub struct TagScope {
+    depth: usize,
+    /// Ends on the thread on which it began.
+    thread: PhantomData<*const ()>,
+}
+
+impl Drop for TagScope {
+    fn drop(&mut self) {
+        // Scopes that began inside of this one end with it.
+        let ended = SCOPES.with_borrow_mut(|scopes| {
+            let depth = (self.depth - 1).min(scopes.len());
+            DEPTH.set(depth);
+            scopes.split_off(depth)
+        });
+        drop(ended);
+    }
+}
