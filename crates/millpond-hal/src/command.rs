@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::error::Failure;
 use crate::gate::Gate;
-use crate::kernel::HostKernel;
+use crate::kernel::{Access, HostKernel};
 use crate::point::Point;
 
 /// An address in the unified address space of host and devices.
@@ -190,6 +190,17 @@ impl fmt::Debug for Command {
     }
 }
 
+/// Bytes that a command uses which doesn't name them itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// The first byte.
+    pub address: Address,
+    /// How many.
+    pub bytes: usize,
+    /// What it does there.
+    pub access: Access,
+}
+
 /// A command on its way to a queue, with what it must follow.
 #[derive(Debug)]
 pub struct Submission<'a> {
@@ -199,6 +210,8 @@ pub struct Submission<'a> {
     pub after: &'a [Point],
     /// Points that it starts after whatever became of their commands: order without content.
     pub behind: &'a [Point],
+    /// What host tasks and gates use, for layers that check.
+    pub touches: &'a [Touch],
     /// The source line it comes from, where lines are traced.
     pub origin: Option<Arc<str>>,
 }
@@ -211,6 +224,7 @@ impl Submission<'_> {
             command,
             after: &[],
             behind: &[],
+            touches: &[],
             origin: None,
         }
     }

@@ -73,7 +73,7 @@ pub mod point;
 )]
 pub mod queue;
 
-pub use command::{Address, Advice, Command, HostTask, Pattern, Submission};
+pub use command::{Address, Advice, Command, HostTask, Pattern, Submission, Touch};
 pub use device::{Device, Partition, RawAllocation};
 pub use driver::Driver;
 pub use error::{DeviceError, Failure, FailureKind};

@@ -74,6 +74,7 @@ impl CpuQueue {
             command,
             after,
             behind,
+            touches: _,
             origin,
         } = submission;
         let needs = self.needs(after, behind)?;

@@ -1,5 +1,6 @@
 //! # What this is
-//! Drivers over drivers: [`Validate`] checks calls, [`Trace`] records them, [`Fault`] breaks them.
+//! Drivers over drivers: [`Validate`] checks calls, [`Order`] checks that what uses the same memory
+//! is ordered, [`Trace`] records calls, [`Fault`] breaks them.
 //!
 //! # Model
 //! [`Layered`] wraps the devices, parts and queues of a driver and hands each call to a
@@ -28,6 +29,7 @@
 //! `wrap` for what all layers share.
 
 mod fault;
+mod order;
 mod trace;
 mod validate;
 mod wrap;
@@ -36,6 +38,7 @@ mod wrap;
 mod tests;
 
 pub use fault::Fault;
+pub use order::{Actor, Order, Race};
 pub use trace::{Trace, TraceCommand, TraceEvent};
 pub use validate::Validate;
 pub use wrap::{Layer, Layered, Site};

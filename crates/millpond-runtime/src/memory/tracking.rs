@@ -30,6 +30,8 @@ pub(crate) struct Tracking {
     write: AtomicU64,
     /// Last read by the home queue since; 0 for none.
     read: AtomicU64,
+    /// Whether the last write was for an owner that is gone: what it wrote is nobody's content.
+    stale: AtomicBool,
     /// Whether `others` has entries.
     has_others: AtomicBool,
     others: Mutex<Vec<Use>>,
@@ -41,6 +43,8 @@ struct Use {
     queue: Arc<Native>,
     /// Its last write; 0 for none.
     write: u64,
+    /// Whether all of it was for an owner that is gone: everyone comes behind, also who only reads.
+    stale: bool,
     /// Its reads since the last write of anyone: one number for an in-order queue, where it stands
     /// for all before; each of them for an out-of-order queue.
     reads: SmallVec<[u64; 2]>,
@@ -61,10 +65,17 @@ pub(crate) const JOIN: usize = 64;
 impl Tracking {
     /// Of memory that was freed, but may be in use until the points are reached.
     pub(crate) fn behind(conditions: &[(Arc<Native>, u64)]) -> Self {
-        let tracking = Self::default();
+        let mut tracking = Self::default();
         for (queue, sequence) in conditions {
-            tracking.record_other(queue, *sequence, Access::Read);
+            // Several points of an out-of-order queue may be unordered: all of them are kept.
+            let access = if queue.in_order {
+                Access::Write
+            } else {
+                Access::Read
+            };
+            tracking.record_other(queue, *sequence, access);
         }
+        tracking.forget_content();
         tracking
     }
 
@@ -72,24 +83,14 @@ impl Tracking {
     /// their failures are nobody's.
     #[inline]
     pub(crate) fn forget_content(&mut self) {
-        let write = std::mem::take(self.write.get_mut());
-        let read = self.read.get_mut();
-        *read = (*read).max(write);
+        *self.stale.get_mut() = true;
         if *self.has_others.get_mut() {
-            self.forget_content_of_others();
-        }
-    }
-
-    #[cold]
-    fn forget_content_of_others(&mut self) {
-        let others = self
-            .others
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        for entry in others {
-            let write = std::mem::take(&mut entry.write);
-            if write != 0 {
-                entry.reads.push(write);
+            let others = self
+                .others
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner);
+            for entry in others {
+                entry.stale = true;
             }
         }
     }
@@ -102,7 +103,8 @@ impl Tracking {
         }
         let write = self.write.load(Relaxed);
         let last = write.max(self.read.load(Relaxed));
-        last == 0 || (last <= home.progress().completed() && !home.has_failed(write))
+        let failed = || !self.stale.load(Relaxed) && home.has_failed(write);
+        last == 0 || (last <= home.progress().completed() && !failed())
     }
 
     #[cold]
@@ -111,8 +113,7 @@ impl Tracking {
         others.retain_mut(|entry| {
             entry.reads.retain(|read| !entry.queue.reached(*read));
             !entry.reads.is_empty()
-                || (entry.write != 0
-                    && (!entry.queue.reached(entry.write) || entry.queue.has_failed(entry.write)))
+                || (entry.write != 0 && (!entry.queue.reached(entry.write) || entry.has_failed()))
         });
         let quiet = others.is_empty();
         self.has_others.store(!quiet, Relaxed);
@@ -131,7 +132,7 @@ impl Tracking {
         let completed = home.progress().completed();
         let write = self.write.load(Relaxed);
         if write != 0 {
-            if access.reads() {
+            if access.reads() && !self.stale.load(Relaxed) {
                 if write > completed || home.has_failed(write) {
                     found.after.push((Arc::clone(home), write));
                 }
@@ -165,6 +166,7 @@ impl Tracking {
                 self.has_others.store(false, Relaxed);
             }
             self.read.store(0, Relaxed);
+            self.stale.store(false, Relaxed);
             self.write
                 .store(if same_line { sequence } else { 0 }, Relaxed);
             if same_line {
@@ -186,13 +188,16 @@ impl Tracking {
             others.push(Use {
                 queue: Arc::clone(on),
                 write: 0,
+                stale: false,
                 reads: SmallVec::new(),
             });
             others.len() - 1
         });
         let entry = &mut others[index];
         if access.writes() {
-            entry.write = sequence;
+            // Points of memory that was freed come in any order.
+            entry.write = entry.write.max(sequence);
+            entry.stale = false;
         } else if on.in_order {
             entry.reads = SmallVec::from_slice(&[sequence]);
         } else {
@@ -249,11 +254,15 @@ impl Tracking {
     /// The same uses, for an allocation that is at home on another queue from now on.
     pub(crate) fn rehome(&mut self, old: &Arc<Native>) -> Self {
         let mut moved = std::mem::take(self);
-        moved.forget_content();
+        let write = moved.write.swap(0, Relaxed);
         let read = moved.read.swap(0, Relaxed);
+        if write != 0 {
+            moved.record_other(old, write, Access::Write);
+        }
         if read != 0 {
             moved.record_other(old, read, Access::Read);
         }
+        moved.forget_content();
         moved
     }
 
@@ -264,12 +273,17 @@ impl Tracking {
 }
 
 impl Use {
+    /// Whether its last write has failed, which is somebody's content.
+    fn has_failed(&self) -> bool {
+        !self.stale && self.queue.has_failed(self.write)
+    }
+
     fn capture(&self, on: Option<&Arc<Native>>, access: Access, found: &mut Dependencies) {
         let same_line = on.is_some_and(|on| Arc::ptr_eq(&self.queue, on) && on.in_order);
         let write = self.write;
         if write != 0 {
             let unfinished = !self.queue.reached(write);
-            if access.reads() {
+            if access.reads() && !self.stale {
                 if unfinished || self.queue.has_failed(write) {
                     found.after.push((Arc::clone(&self.queue), write));
                 }
@@ -277,7 +291,7 @@ impl Use {
                 found.behind.push((Arc::clone(&self.queue), write));
             }
         }
-        if access.writes() && !same_line {
+        if (access.writes() || self.stale) && !same_line {
             for &read in &self.reads {
                 if !self.queue.reached(read) {
                     found.behind.push((Arc::clone(&self.queue), read));

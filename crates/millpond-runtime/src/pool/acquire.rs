@@ -16,6 +16,7 @@ use crate::pool::options::{Reuse, Zero};
 use crate::pool::pressure::{Level, Pressure};
 use crate::pool::store::{Conditions, Cut};
 use crate::pool::tag::Tag;
+use crate::pool::weaken::{Rule, is_broken};
 use crate::queue::{Queue, QueueCore};
 
 /// What is asked of a pool.
@@ -87,6 +88,19 @@ impl Found {
             class: wish.class,
             fresh: false,
             zeroed: false,
+        }
+    }
+}
+
+impl Found {
+    /// Without what orders later commands, if a test has this rule broken.
+    pub(crate) fn weakened(self, rule: Rule) -> Self {
+        if !is_broken(rule) {
+            return self;
+        }
+        Self {
+            tracking: Tracking::default(),
+            ..self
         }
     }
 }
@@ -215,6 +229,9 @@ impl PoolCore {
         owned.bytes = request.bytes;
         owned.home = Some(Queue::of(Arc::clone(queue)));
         owned.tracking.forget_content();
+        if is_broken(Rule::SameQueue) {
+            owned.tracking = Tracking::default();
+        }
         Ok(Some(Allocation::new(block)))
     }
 

@@ -12,6 +12,7 @@ use crate::pool::core::{PoolCore, Refusal};
 use crate::pool::plan::{self, remaining};
 use crate::pool::pressure::Level;
 use crate::pool::store::Cut;
+use crate::pool::weaken::{Rule, is_broken};
 use crate::queue::Native;
 use crate::sync::lock;
 
@@ -31,16 +32,18 @@ impl PoolCore {
         if reuse.follow_events
             && let Some(found) = self.find_behind(wish, &clock)
         {
-            return Ok(found);
+            return Ok(found.weakened(Rule::FollowEvents));
         }
         self.poll();
         if let Some(cut) = lock(&self.store).take(wish.size, align) {
             return Ok(Found::cut(cut, wish));
         }
         if reuse.opportunistic
-            && let Some(found) = self.steal(wish, |block, home| block.tracking.is_quiet(home))
+            && let Some(found) = self.steal(wish, |block, home| {
+                block.tracking.is_quiet(home) || is_broken(Rule::Opportunistic)
+            })
         {
-            return Ok(found);
+            return Ok(found.weakened(Rule::Opportunistic));
         }
         let room = self.reserved().saturating_add(wish.size) <= self.comfortable;
         if room && let Ok(cut) = self.grow(wish.size, align, false, true) {
@@ -53,7 +56,9 @@ impl PoolCore {
     fn find_behind(&self, wish: &Wish<'_>, clock: &Clock) -> Option<Found> {
         let behind =
             |queue: &Native, sequence: u64| queue.in_order && sequence <= clock.of(queue.id());
-        let found = self.steal(wish, |block, home| block.tracking.is_before(home, clock));
+        let found = self.steal(wish, |block, home| {
+            block.tracking.is_before(home, clock) || is_broken(Rule::FollowEvents)
+        });
         if found.is_some() {
             return found;
         }
@@ -91,7 +96,11 @@ impl PoolCore {
                 for (queue, sequence) in &conditions {
                     line.waits.behind.push((Arc::clone(queue), *sequence));
                 }
-                return Ok(Found::pending(base, &conditions, wish));
+                if is_broken(Rule::InternalDependencies) {
+                    line.waits.behind.clear();
+                }
+                let found = Found::pending(base, &conditions, wish);
+                return Ok(found.weakened(Rule::InternalDependencies));
             }
         }
         if let Some(cut) = self.reclaim(wish, Level::Growth) {

@@ -43,6 +43,9 @@ mod slot;
 mod statistics;
 mod store;
 mod tag;
+#[cfg(test)]
+mod tests;
+mod weaken;
 
 pub use self::acquire::Wait;
 pub(crate) use self::cache::Cache;

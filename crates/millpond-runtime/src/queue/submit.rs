@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
-use millpond_hal::{Access, Address, Command, DeviceError, Gate, HostKernel, Submission};
+use millpond_hal::{Access, Address, Command, DeviceError, Gate, HostKernel, Submission, Touch};
 use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
@@ -213,7 +213,7 @@ impl QueueCore {
             for (queue, sequence) in Dependencies::strangers(list, native.driver) {
                 let gate = Gate::new();
                 let sequence_of_gate =
-                    self.hand_over(line, Command::Gate(gate.clone()), &[], &[])?;
+                    self.hand_over(line, Command::Gate(gate.clone()), &[], &[], &[])?;
                 points.push(native.point(sequence_of_gate));
                 let queue = Arc::clone(queue);
                 bridges.push(Bridge {
@@ -224,7 +224,8 @@ impl QueueCore {
                 });
             }
         }
-        let sequence = self.hand_over(line, command, &after, &behind)?;
+        let touches = touches(&command, uses);
+        let sequence = self.hand_over(line, command, &after, &behind, &touches)?;
         for point in after.iter().chain(&behind) {
             // On an out-of-order queue only this command is ordered behind them.
             if native.in_order && point.queue != native.id() {
@@ -250,7 +251,7 @@ impl QueueCore {
             name: Arc::from("join"),
             task: Box::new(|| Ok(())),
         };
-        Ok(self.hand_over(line, join, &[], &behind)?)
+        Ok(self.hand_over(line, join, &[], &behind, &[])?)
     }
 
     fn hand_over(
@@ -259,12 +260,14 @@ impl QueueCore {
         command: Command,
         after: &[millpond_hal::Point],
         behind: &[millpond_hal::Point],
+        touches: &[Touch],
     ) -> std::result::Result<u64, DeviceError> {
         let origin = current_origin();
         let submission = Submission {
             command,
             after,
             behind,
+            touches,
             origin,
         };
         // SAFETY: A1: memory of operands goes back to the driver only when every point recorded on
@@ -276,6 +279,19 @@ impl QueueCore {
         line.submitted = point.sequence;
         Ok(point.sequence)
     }
+}
+
+/// What a command uses that doesn't say so itself, for layers that check.
+fn touches(command: &Command, uses: &[Use<'_>]) -> SmallVec<[Touch; 4]> {
+    if !matches!(command, Command::Task { .. } | Command::Gate(_)) {
+        return SmallVec::new();
+    }
+    let touch = |use_: &Use<'_>| Touch {
+        address: use_.allocation.address(),
+        bytes: use_.allocation.bytes(),
+        access: use_.access,
+    };
+    uses.iter().map(touch).collect()
 }
 
 /// Passes an interruption on and lets any other answer of a wait be.

@@ -1,0 +1,3 @@
+//! Tests that need to see inside of pools.
+
+mod schedule;
