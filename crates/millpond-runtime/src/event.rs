@@ -97,14 +97,13 @@ impl Event {
     /// As for [`Event::wait`]; [`Error::TimedOut`].
     pub fn wait_until(&self, deadline: Option<Instant>) -> Result<()> {
         self.wait_finished(deadline)?;
-        let native = self.queue.native();
-        match native.hal().outcome(self.sequence) {
-            Some(Err(failure)) if self.sequence != 0 => {
+        self.queue
+            .native()
+            .success(self.sequence)
+            .map_err(|failure| {
                 failure.surface();
-                Err(Error::Failed(failure))
-            }
-            _ => Ok(()),
-        }
+                Error::Failed(failure)
+            })
     }
 
     /// Waits until the work has finished, well or not, or the deadline has passed. Tells of no
@@ -115,6 +114,9 @@ impl Event {
     pub fn wait_finished(&self, deadline: Option<Instant>) -> Result<()> {
         lifecycle::check("waiting")?;
         let native = self.queue.native();
+        if native.reached(self.sequence) {
+            return Ok(());
+        }
         native.wait_until(self.sequence, deadline, Instant::now())
     }
 

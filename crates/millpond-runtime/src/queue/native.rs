@@ -106,7 +106,7 @@ impl Native {
     }
 
     /// How a finished command ended.
-    fn success(&self, sequence: u64) -> Result<(), Failure> {
+    pub(crate) fn success(&self, sequence: u64) -> Result<(), Failure> {
         if self.has_failed(sequence) {
             return self.queue.outcome(sequence).unwrap_or(Ok(()));
         }
