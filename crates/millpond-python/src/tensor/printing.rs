@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use millpond::tensor::Tensor;
-use millpond::tensor::display::{FloatMode, Frame, PrintOptions, Sign};
+use millpond::tensor::display::{FloatMode, PrintOptions, Sign};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,7 +33,7 @@ pub(crate) fn repr(py: Python<'_>, tensor: &Tensor) -> PyResult<String> {
 /// `str(array)`.
 pub(crate) fn text(py: Python<'_>, tensor: &Tensor) -> PyResult<String> {
     gil::wait_written(py, tensor.memory())?;
-    tensor.to_text(&current(), &Frame::default()).raise()
+    tensor.to_text(&current()).raise()
 }
 
 /// `format(array, spec)`: a specification is one for the only element.
