@@ -3,6 +3,7 @@
 use millpond::Device;
 use millpond::tensor::data_types;
 use millpond::types::DType;
+use millpond::types::shape::MAX_NDIM;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -31,13 +32,12 @@ impl NamespaceInfo {
     /// Returns
     /// -------
     /// dict
-    ///     ``'boolean indexing'``, ``'data-dependent shapes'`` and ``'max dimensions'``, where None
-    ///     is no limit.
+    ///     ``'boolean indexing'``, ``'data-dependent shapes'`` and ``'max dimensions'``.
     fn capabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let answer = PyDict::new(py);
         answer.set_item("boolean indexing", false)?;
         answer.set_item("data-dependent shapes", false)?;
-        answer.set_item("max dimensions", py.None())?;
+        answer.set_item("max dimensions", MAX_NDIM)?;
         Ok(answer)
     }
 
