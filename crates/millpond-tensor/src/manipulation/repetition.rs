@@ -25,16 +25,18 @@ impl Tensor {
             let flat = self.reshape(&[self.size() as isize], None)?;
             let shape: SmallVec<[isize; 4]> =
                 self.shape().iter().map(|&size| size as isize).collect();
-            return flat.rolled(0, shifts.iter().sum())?.reshape(&shape, None);
+            let shift = shifts.iter().map(|&shift| shift as i128).sum();
+            return flat.rolled(0, shift)?.reshape(&shape, None);
         };
         if shifts.len() != axes.len() && shifts.len() != 1 {
             let reason = format!("{} shifts for {} axes", shifts.len(), axes.len());
             return Err(Error::value("roll", reason));
         }
-        let mut moved: SmallVec<[isize; 4]> = SmallVec::from_elem(0, self.ndim());
+        let mut moved: SmallVec<[i128; 4]> = SmallVec::from_elem(0, self.ndim());
         for (index, &axis) in axes.iter().enumerate() {
             // An axis may be named several times; its shifts add up.
-            moved[normalize_axis(axis, self.ndim())?] += shifts[index.min(shifts.len() - 1)];
+            let shift = shifts[index.min(shifts.len() - 1)];
+            moved[normalize_axis(axis, self.ndim())?] += shift as i128;
         }
         let mut result = self.clone();
         for (axis, &shift) in moved.iter().enumerate() {
@@ -48,14 +50,14 @@ impl Tensor {
         Ok(result)
     }
 
-    fn rolled(&self, axis: usize, shift: isize) -> Result<Self> {
+    fn rolled(&self, axis: usize, shift: i128) -> Result<Self> {
         let place = Place::of(self);
         let result = empty(self.shape(), self.dtype(), &place)?;
         let size = self.shape()[axis] as isize;
         if self.size() == 0 {
             return Ok(result);
         }
-        let shift = shift.rem_euclid(size);
+        let shift = shift.rem_euclid(size as i128) as isize;
         for (from, to, len) in [(0, shift, size - shift), (size - shift, 0, shift)] {
             if len > 0 {
                 let source = self.along(axis, Index::range(from, from + len))?;

@@ -164,9 +164,13 @@ impl Tensor {
     /// elements are repeated.
     ///
     /// # Errors
-    /// [`Error::Broadcast`] unless the array broadcasts to the shape.
+    /// [`Error::Broadcast`] unless the array broadcasts to the shape and an array can have it.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
-        let layout = self.layout().broadcast_to(shape);
+        // The bytes of a copy must be countable, as they are for every array.
+        let layout = self.layout().broadcast_to(shape).and_then(|layout| {
+            shape::element_count(shape, self.item_size())?;
+            Ok(layout)
+        });
         let layout = layout.map_err(|error| Error::Broadcast {
             operation: "broadcast_to",
             error,
