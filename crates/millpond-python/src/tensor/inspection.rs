@@ -1,6 +1,5 @@
 //! What the namespace says about itself, by the standard's inspection interface.
 
-use millpond::Device;
 use millpond::tensor::data_types;
 use millpond::types::DType;
 use millpond::types::shape::MAX_NDIM;
@@ -12,7 +11,7 @@ use crate::error::Raise;
 use crate::runtime::PyDevice;
 use crate::tensor::dtype::PyDType;
 use crate::tensor::foreign;
-use crate::tensor::place::DeviceLike;
+use crate::tensor::place::{DeviceLike, device_or_default};
 
 /// Dtypes that the standard doesn't have.
 const BEYOND: [DType; 2] = [DType::Float16, DType::Bfloat16];
@@ -139,13 +138,6 @@ pub(crate) fn is_of_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool
         }
     }
     Ok(false)
-}
-
-fn device_or_default(device: Option<DeviceLike>) -> PyResult<Device> {
-    match device {
-        Some(device) => Ok(device.device().clone()),
-        None => millpond::default_device().raise(),
-    }
 }
 
 /// Returns an object that answers questions about the namespace.
