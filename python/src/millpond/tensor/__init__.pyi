@@ -1,5 +1,6 @@
 from builtins import bool as _bool
 from collections.abc import Iterator, Sequence
+from inspect import Signature
 from types import ModuleType, TracebackType
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, final
 
@@ -178,6 +179,8 @@ class ElementwiseFunction:
     def __name__(self) -> str: ...
     @property
     def __qualname__(self) -> str: ...
+    @property
+    def __signature__(self) -> Signature: ...
     @property
     def nin(self) -> int: ...
     @property
