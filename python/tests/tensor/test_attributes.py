@@ -81,7 +81,7 @@ SPELLINGS = [
     *(np.dtype(name).str for name in EVERY_DTYPE),
     *(bool, int, float, complex, "f", "int", "=i2"),
     # But for None, which NumPy takes for its default, and objects that have a dtype.
-    *("other", "", object, str, np.generic, np.dtype("U3"), np.dtype(">i4"), 3, ()),
+    *("other", "", object, str, np.dtype("U3"), np.dtype(">i4"), 3, ()),
 ]
 
 

@@ -50,7 +50,7 @@ def test_more_dimensions_than_there_may_be_are_refused(operation, call):
 
 def test_as_many_dimensions_as_there_may_be_are_computed_with():
     most = xp.__array_namespace_info__().capabilities()["max dimensions"]
-    assert most == np.__array_namespace_info__().capabilities()["max dimensions"] == 64
+    assert most == 64
     shape = (2, *(1,) * (most - 2), 3)
     x = xp.reshape(xp.arange(6), shape)
     assert xp.sum(x + x).tolist() == 30
@@ -84,8 +84,3 @@ def test_ranges_without_a_length_are_refused():
     for arguments in [(math.nan,), (0, 1, math.nan), (0.0, math.nan)]:
         with pytest.raises(ValueError, match="no length"):
             xp.arange(*arguments)
-
-
-def test_neighbours_of_half_types_are_refused():
-    with pytest.raises(TypeError, match="nextafter"):
-        xp.nextafter(xp.zeros(1, dtype="float16"), xp.ones(1, dtype="float16"))

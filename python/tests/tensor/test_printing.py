@@ -81,8 +81,14 @@ def _bits(rng, dtype, size):
     return np.frombuffer(rng.bytes(size * dtype.itemsize), dtype).copy()
 
 
+# Older versions of NumPy change to exponents where `float64` does, whatever the dtype.
+IS_RECENT = str(np.float32(2.0**39)) == "5.497558e+11"
+
+
 @pytest.mark.parametrize("dtype", EVERY_DTYPE)
 def test_every_array_prints_as_numpys_does(dtype):
+    if dtype in ("float16", "float32", "complex64") and not IS_RECENT:
+        pytest.skip("this NumPy prints narrow floats otherwise")
     rng = np.random.default_rng(EVERY_DTYPE.index(dtype))
     for _ in range(150):
         shape = SHAPES[rng.integers(len(SHAPES))]
@@ -101,7 +107,8 @@ def test_every_half_prints_as_numpys_does():
     options = {"threshold": 2**16, "floatmode": "unique"}
     with np.printoptions(**options), xp.print_options(**options):
         assert str(xp.asarray(halves)) == str(halves)
-    assert all(str(xp.asarray(half)) == str(half) for half in halves[:: 2**5])
+    if IS_RECENT:
+        assert all(str(xp.asarray(half)) == str(half) for half in halves[:: 2**5])
 
 
 def test_an_endless_threshold_prints_everything():
