@@ -10,7 +10,6 @@ _Kind: TypeAlias = Literal["device", "shared", "host"]
 _Device: TypeAlias = Device | Queue | str | None
 
 __version__: str
-_trace_lines: bool
 tensor: ModuleType
 
 @final

@@ -258,3 +258,20 @@ def test_lines_of_commands_are_traced_where_asked(run):
         MILLPOND_TRACE_LINES="1",
     )
     assert (result.stdout, result.stderr) == ("<string>:5\n", "")
+
+
+def test_lines_of_a_neighbour_count_as_the_programs(run):
+    result = run(
+        """
+        import millpond, os
+        neighbour = os.path.dirname(millpond.__file__) + "_tools/program.py"
+        text = "queue = millpond.Queue(); event = queue.task(lambda: 1 / 0)"
+        exec(compile(text, neighbour, "exec"), globals())
+        try:
+            event.wait()
+        except millpond.CommandError as error:
+            print(error.origin == neighbour + ":1")
+        """,
+        MILLPOND_TRACE_LINES="1",
+    )
+    assert (result.stdout, result.stderr) == ("True\n", "")

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use millpond::runtime::{Event, Gate, Queue};
-use millpond::types::config::Config;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -188,6 +187,5 @@ impl PyQueue {
 
 /// Adds the class to the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("_trace_lines", Config::get().trace_lines)?;
     module.add_class::<PyQueue>()
 }

@@ -64,50 +64,38 @@ fn empty<'py>(
     )
 }
 
-/// Makes an array of zeros.
-///
-/// Parameters
-/// ----------
-/// shape : int or tuple of int
-///     Sizes of the axes.
-/// dtype, device, order, usm_type, queue
-///     As for `empty`.
-#[pyfunction]
-#[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
-fn zeros<'py>(
-    py: Python<'py>,
-    shape: ShapeLike,
-    dtype: Option<DTypeLike>,
-    device: Option<DeviceLike>,
-    order: &str,
-    usm_type: Option<KindLike>,
-    queue: Option<Py<PyQueue>>,
-) -> Answer<'py> {
-    let request = Request::new(py, dtype, order, device, usm_type, queue)?;
-    request.filled_with_float(py, &shape.0, 0)
+macro_rules! constants {
+    ($($(#[$about:meta])* $name:ident: $value:literal;)*) => { $(
+        $(#[$about])*
+        ///
+        /// Parameters
+        /// ----------
+        /// shape : int or tuple of int
+        ///     Sizes of the axes.
+        /// dtype, device, order, usm_type, queue
+        ///     As for `empty`.
+        #[pyfunction]
+        #[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
+        fn $name<'py>(
+            py: Python<'py>,
+            shape: ShapeLike,
+            dtype: Option<DTypeLike>,
+            device: Option<DeviceLike>,
+            order: &str,
+            usm_type: Option<KindLike>,
+            queue: Option<Py<PyQueue>>,
+        ) -> Answer<'py> {
+            let request = Request::new(py, dtype, order, device, usm_type, queue)?;
+            request.filled_with_float(py, &shape.0, $value)
+        }
+    )* };
 }
 
-/// Makes an array of ones.
-///
-/// Parameters
-/// ----------
-/// shape : int or tuple of int
-///     Sizes of the axes.
-/// dtype, device, order, usm_type, queue
-///     As for `empty`.
-#[pyfunction]
-#[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
-fn ones<'py>(
-    py: Python<'py>,
-    shape: ShapeLike,
-    dtype: Option<DTypeLike>,
-    device: Option<DeviceLike>,
-    order: &str,
-    usm_type: Option<KindLike>,
-    queue: Option<Py<PyQueue>>,
-) -> Answer<'py> {
-    let request = Request::new(py, dtype, order, device, usm_type, queue)?;
-    request.filled_with_float(py, &shape.0, 1)
+constants! {
+    /// Makes an array of zeros.
+    zeros: 0;
+    /// Makes an array of ones.
+    ones: 1;
 }
 
 /// Makes an array of one value.

@@ -42,50 +42,38 @@ fn empty_like<'py>(
     )
 }
 
-/// Makes an array of zeros of the shape of another.
-///
-/// Parameters
-/// ----------
-/// x : Array
-///     The model.
-/// dtype, device, order, usm_type, queue
-///     As for `empty_like`.
-#[pyfunction]
-#[pyo3(signature = (x, /, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
-fn zeros_like<'py>(
-    py: Python<'py>,
-    x: ArrayLike<'py>,
-    dtype: Option<DTypeLike>,
-    device: Option<DeviceLike>,
-    order: &str,
-    usm_type: Option<KindLike>,
-    queue: Option<Py<PyQueue>>,
-) -> Answer<'py> {
-    let request = Request::new(py, dtype, order, device, usm_type, queue)?;
-    request.filled_like(py, x.tensor(), &Fill::integer(0))
+macro_rules! constants {
+    ($($(#[$about:meta])* $name:ident: $value:literal;)*) => { $(
+        $(#[$about])*
+        ///
+        /// Parameters
+        /// ----------
+        /// x : Array
+        ///     The model.
+        /// dtype, device, order, usm_type, queue
+        ///     As for `empty_like`.
+        #[pyfunction]
+        #[pyo3(signature = (x, /, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
+        fn $name<'py>(
+            py: Python<'py>,
+            x: ArrayLike<'py>,
+            dtype: Option<DTypeLike>,
+            device: Option<DeviceLike>,
+            order: &str,
+            usm_type: Option<KindLike>,
+            queue: Option<Py<PyQueue>>,
+        ) -> Answer<'py> {
+            let request = Request::new(py, dtype, order, device, usm_type, queue)?;
+            request.filled_like(py, x.tensor(), &Fill::integer($value))
+        }
+    )* };
 }
 
-/// Makes an array of ones of the shape of another.
-///
-/// Parameters
-/// ----------
-/// x : Array
-///     The model.
-/// dtype, device, order, usm_type, queue
-///     As for `empty_like`.
-#[pyfunction]
-#[pyo3(signature = (x, /, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
-fn ones_like<'py>(
-    py: Python<'py>,
-    x: ArrayLike<'py>,
-    dtype: Option<DTypeLike>,
-    device: Option<DeviceLike>,
-    order: &str,
-    usm_type: Option<KindLike>,
-    queue: Option<Py<PyQueue>>,
-) -> Answer<'py> {
-    let request = Request::new(py, dtype, order, device, usm_type, queue)?;
-    request.filled_like(py, x.tensor(), &Fill::integer(1))
+constants! {
+    /// Makes an array of zeros of the shape of another.
+    zeros_like: 0;
+    /// Makes an array of ones of the shape of another.
+    ones_like: 1;
 }
 
 /// Makes an array of one value, of the shape of another.
