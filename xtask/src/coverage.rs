@@ -19,6 +19,9 @@ use crate::wheel;
 /// Below this share of lines, in percent, the command fails.
 const MINIMUM: f64 = 90.0;
 
+/// How many files below it are listed.
+const SHOWN: usize = 25;
+
 /// Measures both languages and prints the totals.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let options = Options::parse(arguments, &[], &["minimum"])?;
@@ -35,13 +38,75 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
         tests.envs(&environment).run()
     })?;
     python_tests(&environment)?;
-    let rust = rust_percent(&environment)?;
-    let python = python_percent()?;
+    let rust = rust_report(&environment)?;
+    let python = python_report()?;
+    print_crates(&rust);
+    print_lowest("Rust", &rust, minimum);
+    print_lowest("Python", &python, minimum);
+    let (rust, python) = (total(&rust)?, total(&python)?);
     println!("coverage: Rust {rust:.1} % of lines, Python {python:.1} % of lines");
     if rust.min(python) < minimum {
-        return Err(Failure::Check(format!("below {minimum} %")));
+        return Err(Failure::Check(format!(
+            "below {minimum} %; the files listed above lack most"
+        )));
     }
     Ok(())
+}
+
+/// How many lines of a file the tests run.
+#[derive(Debug, PartialEq)]
+struct Lines {
+    path: String,
+    covered: u64,
+    count: u64,
+}
+
+impl Lines {
+    fn percent(&self) -> f64 {
+        100.0 * self.covered as f64 / self.count.max(1) as f64
+    }
+}
+
+/// Prints the files below the minimum, those with most lines to gain first.
+fn print_lowest(language: &str, files: &[Lines], minimum: f64) {
+    let below = lowest(files, minimum);
+    println!("{language} files below {minimum} %: {}", below.len());
+    for file in below.iter().take(SHOWN) {
+        let missing = file.count - file.covered;
+        let percent = file.percent();
+        println!(
+            "  {percent:5.1} %  {missing:5} lines missing  {}",
+            file.path
+        );
+    }
+}
+
+/// The files below the minimum, those that miss most lines first.
+fn lowest(files: &[Lines], minimum: f64) -> Vec<&Lines> {
+    let mut below: Vec<&Lines> = files
+        .iter()
+        .filter(|file| file.count > 0 && file.percent() < minimum)
+        .collect();
+    below.sort_by_key(|file| std::cmp::Reverse(file.count - file.covered));
+    below
+}
+
+/// The share of all lines. A report without lines is a fault of the tools, not a success.
+fn total(files: &[Lines]) -> Outcome<f64> {
+    let count: u64 = files.iter().map(|file| file.count).sum();
+    if count == 0 {
+        return Err(Failure::Check(
+            "the coverage report has no lines".to_owned(),
+        ));
+    }
+    let covered = files.iter().map(|file| file.covered).sum();
+    let path = String::new();
+    Ok(Lines {
+        path,
+        covered,
+        count,
+    }
+    .percent())
 }
 
 /// The environment in which everything is built and run with counters.
@@ -127,7 +192,7 @@ fn python_tests(environment: &[(String, OsString)]) -> Outcome<()> {
     })
 }
 
-fn rust_percent(environment: &[(String, OsString)]) -> Outcome<f64> {
+fn rust_report(environment: &[(String, OsString)]) -> Outcome<Vec<Lines>> {
     let report = llvm_cov(environment)
         .args(["report", "--json", "--summary-only"])
         .args([
@@ -135,30 +200,22 @@ fn rust_percent(environment: &[(String, OsString)]) -> Outcome<f64> {
             "xtask|testkit|/tests|/benches/|/examples/",
         ])
         .output()?;
-    for (name, (covered, count)) in per_crate(&report) {
-        println!("  {name:20} {covered:6} of {count:6} lines");
-    }
-    percent(&report, "/data/0/totals/lines/percent")
+    Ok(rust_lines(&report))
 }
 
-/// Covered lines and all lines of each crate.
-fn per_crate(report: &str) -> BTreeMap<String, (u64, u64)> {
+/// The files of a report of `llvm-cov`.
+fn rust_lines(report: &str) -> Vec<Lines> {
     let report: Value = serde_json::from_str(report).unwrap_or_default();
     let files = report.pointer("/data/0/files").and_then(Value::as_array);
-    let mut crates = BTreeMap::new();
-    for file in files.into_iter().flatten() {
-        let path = file["filename"].as_str().unwrap_or_default();
-        let path = project::relative(path.as_ref());
-        let name = project::crate_of(&path).unwrap_or(&path).to_owned();
-        let lines = &file["summary"]["lines"];
-        let sum: &mut (u64, u64) = crates.entry(name).or_default();
-        sum.0 += lines["covered"].as_u64().unwrap_or_default();
-        sum.1 += lines["count"].as_u64().unwrap_or_default();
-    }
-    crates
+    let lines = |file: &Value| Lines {
+        path: project::relative(file["filename"].as_str().unwrap_or_default().as_ref()),
+        covered: number(&file["summary"]["lines"]["covered"]),
+        count: number(&file["summary"]["lines"]["count"]),
+    };
+    files.into_iter().flatten().map(lines).collect()
 }
 
-fn python_percent() -> Outcome<f64> {
+fn python_report() -> Outcome<Vec<Lines>> {
     let folder = project::path("target/coverage");
     let report = folder.join("python.json");
     python_env::python()
@@ -166,14 +223,42 @@ fn python_percent() -> Outcome<f64> {
         .arg(&report)
         .env("COVERAGE_FILE", folder.join("python.data"))
         .run()?;
-    percent(&project::read(&report)?, "/totals/percent_covered")
+    Ok(python_lines(&project::read(&report)?))
 }
 
-fn percent(report: &str, place: &str) -> Outcome<f64> {
-    serde_json::from_str::<Value>(report)
-        .ok()
-        .and_then(|report| report.pointer(place)?.as_f64())
-        .ok_or_else(|| Failure::Check(format!("the coverage report has no {place}")))
+/// The files of a report of `coverage`.
+fn python_lines(report: &str) -> Vec<Lines> {
+    let report: Value = serde_json::from_str(report).unwrap_or_default();
+    let files = report["files"].as_object();
+    let lines = |(path, file): (&String, &Value)| Lines {
+        path: project::relative(path.as_ref()),
+        covered: number(&file["summary"]["covered_lines"]),
+        count: number(&file["summary"]["num_statements"]),
+    };
+    files.into_iter().flatten().map(lines).collect()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+/// Prints the lines of each crate.
+fn print_crates(files: &[Lines]) {
+    for (name, (covered, count)) in per_crate(files) {
+        println!("  {name:20} {covered:6} of {count:6} lines");
+    }
+}
+
+/// Covered lines and all lines of each crate.
+fn per_crate(files: &[Lines]) -> BTreeMap<&str, (u64, u64)> {
+    let mut crates = BTreeMap::new();
+    for file in files {
+        let name = project::crate_of(&file.path).unwrap_or(&file.path);
+        let sum: &mut (u64, u64) = crates.entry(name).or_default();
+        sum.0 += file.covered;
+        sum.1 += file.count;
+    }
+    crates
 }
 
 #[cfg(test)]
@@ -187,32 +272,51 @@ mod tests {
         assert_eq!(assignment("nothing"), None);
     }
 
+    fn lines(path: &str, covered: u64) -> Lines {
+        let path = path.to_owned();
+        let count = 10;
+        Lines {
+            path,
+            covered,
+            count,
+        }
+    }
+
     #[test]
-    fn a_report_without_totals_is_an_error() {
-        assert_eq!(
-            percent(
-                r#"{"totals": {"percent_covered": 91.5}}"#,
-                "/totals/percent_covered"
-            )
-            .unwrap(),
-            91.5
-        );
-        assert!(percent("{}", "/totals/percent_covered").is_err());
+    fn reports_of_both_tools_are_read() {
+        let path = project::path("crates/a/src/x.rs");
+        let report = serde_json::json!({ "data": [{ "files": [{
+            "filename": path, "summary": { "lines": { "covered": 4, "count": 10 } }
+        }] }] });
+        let expected = [lines("crates/a/src/x.rs", 4)];
+        assert_eq!(rust_lines(&report.to_string()), expected);
+        let report = serde_json::json!({ "files": { "a.py": {
+            "summary": { "covered_lines": 7, "num_statements": 10 }
+        } } });
+        assert_eq!(python_lines(&report.to_string()), [lines("a.py", 7)]);
+    }
+
+    #[test]
+    fn a_report_without_lines_is_an_error() {
+        assert_eq!(total(&[lines("a", 4), lines("b", 9)]).unwrap(), 65.0);
+        assert!(total(&rust_lines("{}")).is_err());
+        assert!(total(&python_lines("no report")).is_err());
+    }
+
+    #[test]
+    fn files_below_the_minimum_are_listed_by_what_they_lack() {
+        let files = [lines("a", 8), lines("b", 9), lines("c", 3)];
+        assert_eq!(lowest(&files, 90.0), [&files[2], &files[0]]);
     }
 
     #[test]
     fn files_are_summed_by_crate() {
-        let file = |path: &str, covered: u64| {
-            let filename = project::path(path).to_string_lossy().into_owned();
-            serde_json::json!({ "filename": filename, "summary": { "lines": { "covered": covered, "count": 10 } } })
-        };
         let files = [
-            file("crates/a/src/x.rs", 4),
-            file("crates/a/src/y.rs", 6),
-            file("crates/b/src/z.rs", 1),
+            lines("crates/a/src/x.rs", 4),
+            lines("crates/a/src/y.rs", 6),
+            lines("crates/b/src/z.rs", 1),
         ];
-        let report = serde_json::json!({ "data": [{ "files": files }] }).to_string();
-        let expected = [("a".to_owned(), (10, 20)), ("b".to_owned(), (1, 10))];
-        assert_eq!(per_crate(&report), BTreeMap::from(expected));
+        let expected = [("a", (10, 20)), ("b", (1, 10))];
+        assert_eq!(per_crate(&files), BTreeMap::from(expected));
     }
 }

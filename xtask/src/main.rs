@@ -18,6 +18,7 @@ mod demo;
 mod failure;
 mod generate;
 mod memcheck;
+mod model;
 mod options;
 mod project;
 mod python_env;
@@ -72,7 +73,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "coverage",
         usage: "[--minimum PERCENT]",
-        about: "measure which lines the tests run, Rust and Python; fail below 90 %",
+        about: "measure which lines the tests run, Rust and Python; fail below 90 % and list the lowest files",
         run: coverage::command,
     },
     Command {
@@ -80,6 +81,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--valgrind] [--asan]",
         about: "run the runtime's tests under Valgrind and AddressSanitizer, which must be installed",
         run: memcheck::command,
+    },
+    Command {
+        name: "model",
+        usage: "[NAME...]",
+        about: "run what threads share without a lock in every order, under the model checker loom",
+        run: model::command,
     },
     Command {
         name: "gen",

@@ -23,9 +23,6 @@ const CANDIDATES: &[&str] = &[
 /// The oldest minor version of Python 3 that can run millpond.
 const OLDEST: u32 = 10;
 
-/// The oldest one whose stable binary interface is enough, so that one wheel serves all later ones.
-const OLDEST_STABLE: u32 = 11;
-
 /// The interpreter of `.venv`, whether or not it is there yet.
 pub(crate) fn venv_python() -> PathBuf {
     tool("python")
@@ -65,11 +62,6 @@ pub(crate) fn pip() -> Program {
     python().args(["-m", "pip", "--disable-pip-version-check"])
 }
 
-/// Whether the Python of `.venv` can load a wheel that serves all later versions.
-pub(crate) fn has_stable_interface() -> bool {
-    is_at_least(&venv_python(), OLDEST_STABLE)
-}
-
 fn create() -> Outcome<()> {
     if is_at_least(&venv_python(), OLDEST) {
         return Ok(());
@@ -88,11 +80,9 @@ fn create() -> Outcome<()> {
 }
 
 fn find() -> Outcome<PathBuf> {
-    let mut candidates: Vec<PathBuf> = CANDIDATES.iter().map(PathBuf::from).collect();
-    // The sort is stable: the first that is new enough for everything, or else the first that will do.
-    candidates.sort_by_key(|candidate| !is_at_least(candidate, OLDEST_STABLE));
-    candidates
-        .into_iter()
+    CANDIDATES
+        .iter()
+        .map(PathBuf::from)
         .find(|candidate| is_at_least(candidate, OLDEST))
         .ok_or_else(|| {
             Failure::Missing(format!(

@@ -1,7 +1,8 @@
 //! `cargo xtask test`: the test suites.
 //!
 //! Rust tests run with nextest where it is installed and with `cargo test` elsewhere, documentation tests after them;
-//! Python tests and the examples of the pages run against an installed release wheel, the same that users get.
+//! Python tests, the examples of the pages and the comparison of the stubs run against an installed release wheel, the
+//! same that users get.
 
 use crate::failure::{Failure, Outcome};
 use crate::options::Options;
@@ -43,6 +44,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     }
     if with_python && options.words.is_empty() {
         pages(&mut failed)?;
+        stubs(&mut failed)?;
     }
     if failed.is_empty() {
         println!("test: all suites passed");
@@ -117,6 +119,24 @@ fn pages(failed: &mut Vec<String>) -> Outcome<()> {
     pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     let program = python_env::python().arg("xtask/page_examples.py");
     suite("examples of the pages", program.args(pages), &[0], failed)
+}
+
+/// Whether the stubs say of each name what the installed package has.
+fn stubs(failed: &mut Vec<String>) -> Outcome<()> {
+    if let Err(why) = python_env::prepare(&["lint"]) {
+        println!("skipped: stubs: {why}");
+        return Ok(());
+    }
+    let program = python_env::python().args([
+        "-m",
+        "mypy.stubtest",
+        "millpond",
+        "--concise",
+        "--allowlist",
+        "python/stubtest-allowlist.txt",
+        "--ignore-unused-allowlist",
+    ]);
+    suite("stubs", program, &[0], failed)
 }
 
 fn suite(title: &str, program: Program, good: &[i32], failed: &mut Vec<String>) -> Outcome<()> {

@@ -70,23 +70,19 @@ pub(crate) fn build(reach: Reach, profile: Profile) -> Outcome<PathBuf> {
     only_wheel(&folder)
 }
 
-/// The build, without a profile, into an emptied folder.
+/// The build for the Python of `.venv`, without a profile, into an emptied folder. `python/pyproject.toml` says which
+/// versions share a wheel.
 pub(crate) fn maturin(folder: &Path) -> Program {
     // A wheel of an earlier version would make it unclear which one to install. A folder that isn't there is empty.
     for old in wheels(folder).unwrap_or_default() {
         let _ = fs::remove_file(old);
     }
-    let maturin = python_env::python()
+    python_env::python()
         .args(["-m", "maturin", "build", "--interpreter"])
         .arg(python_env::venv_python())
         .arg("--out")
         .arg(folder)
-        .within(project::path("python"));
-    if python_env::has_stable_interface() {
-        maturin
-    } else {
-        maturin.arg("--no-default-features")
-    }
+        .within(project::path("python"))
 }
 
 /// The wheel in a folder that has one.

@@ -1,6 +1,8 @@
 //! What can go wrong at the driver interface, now ([`DeviceError`]) or later ([`Failure`]).
 
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -110,6 +112,21 @@ impl Failure {
         }))
     }
 
+    /// The reason of a failure by a panic: what the panic said.
+    ///
+    /// Takes the payload, whose end is foreign code as well: if that panics in turn, the second
+    /// payload is leaked.
+    #[must_use]
+    pub fn panic_reason(payload: Box<dyn Any + Send>) -> String {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let reason = format!("panicked: {}", text.unwrap_or("the payload is not text"));
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(second);
+        }
+        reason
+    }
+
     /// Why it failed, as a kind.
     pub fn kind(&self) -> FailureKind {
         self.0.kind
@@ -147,3 +164,35 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::resume_unwind;
+
+    use super::*;
+
+    /// A payload that panics when it is dropped, with one of its kind.
+    struct Thorn;
+
+    impl Drop for Thorn {
+        fn drop(&mut self) {
+            resume_unwind(Box::new(Thorn));
+        }
+    }
+
+    #[test]
+    fn a_panic_is_told_by_its_text() {
+        let text = |body: fn()| Failure::panic_reason(catch_unwind(body).unwrap_err());
+        assert_eq!(text(|| panic!("plain")), "panicked: plain");
+        let number = || resume_unwind(Box::new(format!("number {}", 7)));
+        assert_eq!(text(number), "panicked: number 7");
+        let other = || resume_unwind(Box::new(7));
+        assert_eq!(text(other), "panicked: the payload is not text");
+    }
+
+    #[test]
+    fn a_payload_that_panics_itself_goes_no_further() {
+        let reason = Failure::panic_reason(Box::new(Thorn));
+        assert_eq!(reason, "panicked: the payload is not text");
+    }
+}

@@ -111,16 +111,21 @@ pub(crate) fn timeout(seconds: Option<f64>) -> PyResult<Option<Duration>> {
 
 /// Waits for an event; its failure is the call's.
 pub(crate) fn wait_event(py: Python<'_>, event: &Event, timeout: Option<Duration>) -> PyResult<()> {
+    enter();
     if event.status() == Status::Pending {
         service::check_wait(&event.queue())?;
+        wait(py, timeout, |until| event.wait_finished(Some(until)))?;
     }
-    wait(py, timeout, |until| event.wait_finished(Some(until)))?;
     event.wait().raise()
 }
 
 /// Waits for what was submitted to a queue so far; the first failure that wasn't told is the
 /// call's.
 pub(crate) fn wait_queue(py: Python<'_>, queue: &Queue, timeout: Option<Duration>) -> PyResult<()> {
+    enter();
+    if queue.is_settled() {
+        return Ok(());
+    }
     wait_finished(py, queue, timeout)?;
     queue.check().raise()
 }
@@ -132,6 +137,10 @@ pub(crate) fn wait_devices(
     devices: &[Device],
     timeout: Option<Duration>,
 ) -> PyResult<()> {
+    enter();
+    if devices.iter().all(Device::is_settled) {
+        return Ok(());
+    }
     let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let queues: Vec<Queue> = devices.iter().flat_map(Device::open_queues).collect();
     for queue in &queues {

@@ -10,7 +10,7 @@
 //! * Every wait, and every call that may wait, runs with the interpreter lock released (rule O9),
 //!   and Ctrl-C interrupts it; `gil.rs` is the only file that releases it.
 //! * No thread of a backend touches a Python object: callables run on a thread of Python's own
-//!   (`runtime/service.rs`), owners of foreign memory are let go at the next call (rule M3).
+//!   (`runtime/service`), owners of foreign memory are let go at the next call (rule M3).
 //! * Classes are frozen and hold no cells, so that they are safe without an interpreter lock.
 //!
 //! # Example

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 use millpond_hal as hal;
 use millpond_hal::{DeviceInfo, Partition, QueueOptions};
 use millpond_types::MemoryKind;
+use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::lifecycle;
@@ -229,13 +230,19 @@ impl Device {
         answer
     }
 
+    /// Whether a wait would return at once and have nothing to tell, on every queue. Never after
+    /// shutdown or in a forked process.
+    pub fn is_settled(&self) -> bool {
+        lifecycle::is_running() && self.queues().iter().all(|queue| queue.is_settled())
+    }
+
     /// Handles to the queues that are alive.
     pub fn open_queues(&self) -> Vec<Queue> {
         self.queues().into_iter().map(Queue::of).collect()
     }
 
     /// The queues that are alive.
-    pub(crate) fn queues(&self) -> Vec<Arc<QueueCore>> {
+    pub(crate) fn queues(&self) -> SmallVec<[Arc<QueueCore>; 4]> {
         self.0.site.queues()
     }
 

@@ -97,14 +97,13 @@ impl Event {
     /// As for [`Event::wait`]; [`Error::TimedOut`].
     pub fn wait_until(&self, deadline: Option<Instant>) -> Result<()> {
         self.wait_finished(deadline)?;
-        let native = self.queue.native();
-        match native.hal().outcome(self.sequence) {
-            Some(Err(failure)) if self.sequence != 0 => {
+        self.queue
+            .native()
+            .success(self.sequence)
+            .map_err(|failure| {
                 failure.surface();
-                Err(Error::Failed(failure))
-            }
-            _ => Ok(()),
-        }
+                Error::Failed(failure)
+            })
     }
 
     /// Waits until the work has finished, well or not, or the deadline has passed. Tells of no

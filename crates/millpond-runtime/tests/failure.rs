@@ -42,6 +42,26 @@ fn o7_a_failure_surfaces_at_the_queues_wait_once_with_its_origin() {
 }
 
 #[test]
+fn o7_a_queue_with_a_failure_to_tell_is_idle_but_not_settled() {
+    watched(|| {
+        let device = device();
+        let queue = device.default_queue().unwrap();
+        assert!(queue.is_settled(), "nothing was submitted");
+        let x = numbers(&queue, &[0; 4]);
+        let gate = Gate::new();
+        queue.gate(&gate, &[]).unwrap();
+        queue.launch(Broken, &[&x], BIG).unwrap();
+        assert!(!queue.is_settled() && !device.is_settled(), "unfinished");
+        gate.open(Ok(()));
+        queue.record().unwrap().wait_finished(None).unwrap();
+        assert!(queue.is_idle() && !queue.is_settled());
+        assert!(!device.is_settled());
+        failed(device.wait());
+        assert!(queue.is_settled() && device.is_settled());
+    });
+}
+
+#[test]
 fn o7_a_failure_told_by_its_event_is_not_told_by_the_queue() {
     watched(|| {
         let queue = device().default_queue().unwrap();

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::apply::copy_into;
 use crate::cost;
 use crate::data_types;
-use crate::error::{Error, Result, check_fits};
+use crate::error::{During, Error, Result, check_fits};
 use crate::item::{self, Item};
 use crate::operand::Operand;
 use crate::place::{Home, Place};
@@ -17,6 +17,9 @@ use crate::tensor::Tensor;
 
 /// From this many bytes on, a fill is a command of its own rather than a kernel.
 const LARGE: usize = 128 << 10;
+
+/// What errors call the making of an array of any sort.
+const OPERATION: &str = "array creation";
 
 /// How elements follow one another in the memory of a new array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,7 +101,7 @@ pub(crate) fn allocate<'a>(
 /// An array whose elements are whatever the memory holds.
 ///
 /// # Errors
-/// A shape too large; a dtype that the device doesn't have; no memory.
+/// A shape too large or of too many axes; a dtype that the device doesn't have; no memory.
 pub fn empty(shape: &[usize], dtype: DType, place: &Place) -> Result<Tensor> {
     empty_in_order(shape, dtype, Order::C, place)
 }
@@ -115,9 +118,10 @@ pub fn empty_in_order(
 ) -> Result<Tensor> {
     place.check_dtype(dtype)?;
     let layout = match order {
-        Order::F => Layout::column_major(shape, dtype.size())?,
-        Order::C | Order::A | Order::K => Layout::contiguous(shape, dtype.size())?,
+        Order::F => Layout::column_major(shape, dtype.size()),
+        Order::C | Order::A | Order::K => Layout::contiguous(shape, dtype.size()),
     };
+    let layout = layout.during(OPERATION)?;
     allocate(layout, dtype, place)
 }
 
@@ -256,7 +260,7 @@ pub fn from_slice<T: Item>(items: &[T], shape: &[usize], place: &Place) -> Resul
 /// # Errors
 /// As for [`empty`]; [`Error::Value`] unless there are as many bytes as the shape needs.
 pub fn from_bytes(bytes: Vec<u8>, dtype: DType, shape: &[usize], place: &Place) -> Result<Tensor> {
-    let layout = Layout::contiguous(shape, dtype.size())?;
+    let layout = Layout::contiguous(shape, dtype.size()).during(OPERATION)?;
     if bytes.len() != layout.size() * dtype.size() {
         return Err(Error::value(
             "from_bytes",
@@ -344,9 +348,11 @@ pub enum Indexing {
 /// The coordinates of a grid, an array for each axis.
 ///
 /// # Errors
-/// [`Error::Value`] for arrays of more than one axis or of different dtypes; no memory.
+/// [`Error::Value`] for arrays of more than one axis or of different dtypes;
+/// [`Error::Dimensions`] for too many arrays; no memory.
 pub fn meshgrid(axes: &[&Tensor], indexing: Indexing) -> Result<Vec<Tensor>> {
     const OPERATION: &str = "meshgrid";
+    shape::check_ndim(axes.len()).during(OPERATION)?;
     for axis in axes {
         if axis.ndim() > 1 {
             let reason = format!("an axis has {} dimensions instead of one", axis.ndim());

@@ -4,7 +4,7 @@
 use millpond_kernel::{PlanError, UnsupportedDType};
 use millpond_runtime::Error as RuntimeError;
 use millpond_types::promote::PromotionError;
-use millpond_types::shape::{ShapeError, Tuple};
+use millpond_types::shape::{MAX_NDIM, ShapeError, Tuple};
 use millpond_types::{DType, Scalar, Shape};
 
 /// An error of an array operation. Nothing was changed by the call that answers one.
@@ -17,6 +17,14 @@ pub enum Error {
     /// A shape that can't be.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+    /// An array of more axes than there may be.
+    #[error("{operation}: an array has {MAX_NDIM} dimensions at most, not {ndim}")]
+    Dimensions {
+        /// The operation.
+        operation: &'static str,
+        /// The axes asked for.
+        ndim: usize,
+    },
     /// Operands of an operation that don't broadcast to one shape.
     #[error("{operation}: {error}")]
     Broadcast {
@@ -204,6 +212,7 @@ impl Error {
             Self::Overflow { .. } => ErrorClass::Overflow,
             Self::NotImplemented { .. } => ErrorClass::NotImplemented,
             Self::Shape(_)
+            | Self::Dimensions { .. }
             | Self::Broadcast { .. }
             | Self::Plan(_)
             | Self::ReadOnly { .. }
@@ -250,6 +259,22 @@ impl From<PlanError> for Error {
 
 /// Result of an array operation.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Names the operation that asks for a shape.
+pub(crate) trait During<T> {
+    /// The value, or an error that names the operation.
+    fn during(self, operation: &'static str) -> Result<T>;
+}
+
+impl<T> During<T> for std::result::Result<T, ShapeError> {
+    #[inline]
+    fn during(self, operation: &'static str) -> Result<T> {
+        self.map_err(|error| match error {
+            ShapeError::Dimensions { ndim } => Error::Dimensions { operation, ndim },
+            other => Error::Shape(other),
+        })
+    }
+}
 
 /// Fails with [`Error::Overflow`] if an integer dtype can't hold the integer.
 pub(crate) fn check_fits(operation: &'static str, value: Scalar, dtype: DType) -> Result<()> {

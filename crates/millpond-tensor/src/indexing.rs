@@ -5,7 +5,7 @@ use millpond_types::Layout;
 use crate::apply::copy_into;
 use crate::creation::check_value;
 use crate::data_types::check_not_complex;
-use crate::error::{Error, Result};
+use crate::error::{During, Error, Result};
 use crate::operand::Operand;
 use crate::place::{Place, check_device};
 use crate::tensor::Tensor;
@@ -60,7 +60,7 @@ impl Tensor {
     ///
     /// # Errors
     /// [`Error::Index`] out of bounds; [`Error::IndexExpression`] for too many parts or a second
-    /// ellipsis; [`Error::Value`] for a step of zero.
+    /// ellipsis; [`Error::Value`] for a step of zero; [`Error::Dimensions`] for too many new axes.
     pub fn get(&self, indices: &[Index]) -> Result<Self> {
         let mut view = self.clone();
         index(view.layout_mut(), indices)?;
@@ -138,7 +138,7 @@ fn index(layout: &mut Layout, indices: &[Index]) -> Result<()> {
     for index in indices {
         match *index {
             Index::NewAxis => {
-                layout.insert_axis(axis);
+                layout.insert_axis(axis).during("indexing")?;
                 axis += 1;
                 behind -= 1;
             }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use millpond_runtime::{Address, Allocation, Device, MemoryKind, Queue};
-use millpond_types::{DType, Layout};
+use millpond_types::{DType, Layout, shape};
 
 use crate::error::{Error, Result};
 
@@ -25,13 +25,15 @@ impl Tensor {
     /// The array of a layout over memory.
     ///
     /// # Errors
-    /// [`Error::Span`] if the layout reaches outside of the memory.
+    /// [`Error::Span`] if the layout reaches outside of the memory; [`Error::Shape`] if the bytes
+    /// of a copy can't be counted.
     pub fn from_parts(
         memory: Allocation,
         dtype: DType,
         layout: Layout,
         read_only: bool,
     ) -> Result<Self> {
+        shape::element_count(layout.shape(), dtype.size())?;
         let span = checked_span(&layout);
         if span.is_none_or(|span| span.end > memory.bytes() / dtype.size()) {
             return Err(Error::Span {

@@ -7,6 +7,9 @@ use smallvec::SmallVec;
 /// Sizes of the axes of an array; four of them without the heap.
 pub type Shape = SmallVec<[usize; 4]>;
 
+/// The most axes that an array may have.
+pub const MAX_NDIM: usize = 64;
+
 /// A shape that can't be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -21,6 +24,12 @@ pub enum ShapeError {
         shape: Shape,
         /// Bytes of one element.
         item_size: usize,
+    },
+    /// More axes than an array may have.
+    #[error("an array has {MAX_NDIM} dimensions at most, not {ndim}")]
+    Dimensions {
+        /// The axes asked for.
+        ndim: usize,
     },
     /// An axis that the array doesn't have.
     #[error("axis {axis} is out of bounds for an array of {ndim} dimensions")]
@@ -71,13 +80,26 @@ fn join(shapes: &[Shape]) -> String {
     shapes.join(" and ")
 }
 
+/// Fails if an array can't have as many axes.
+///
+/// # Errors
+/// [`ShapeError::Dimensions`] beyond [`MAX_NDIM`].
+#[inline]
+pub const fn check_ndim(ndim: usize) -> Result<(), ShapeError> {
+    if ndim > MAX_NDIM {
+        return Err(ShapeError::Dimensions { ndim });
+    }
+    Ok(())
+}
+
 /// The number of elements of a shape.
 ///
 /// # Errors
-/// [`ShapeError::TooLarge`] if the elements, or their bytes, exceed `isize::MAX`. Sizes of zero
+/// [`ShapeError::Dimensions`] for too many axes. [`ShapeError::TooLarge`] if the elements, or their bytes, exceed `isize::MAX`. Sizes of zero
 /// don't hide an overflow of the others, as strides are computed from them.
 #[inline]
 pub fn element_count(shape: &[usize], item_size: usize) -> Result<usize, ShapeError> {
+    check_ndim(shape.len())?;
     count(shape, item_size).ok_or_else(|| too_large(shape, item_size))
 }
 
@@ -104,9 +126,10 @@ pub(crate) fn too_large(shape: &[usize], item_size: usize) -> ShapeError {
 /// The shape that all of `shapes` broadcast to (Array API standard, "Broadcasting").
 ///
 /// # Errors
-/// [`ShapeError::Broadcast`] with all the shapes.
+/// [`ShapeError::Broadcast`] with all the shapes; [`ShapeError::Dimensions`] for too many axes.
 pub fn broadcast(shapes: &[&[usize]]) -> Result<Shape, ShapeError> {
     let ndim = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
+    check_ndim(ndim)?;
     let mut result = Shape::from_elem(1, ndim);
     for shape in shapes {
         let skip = ndim - shape.len();
@@ -165,6 +188,21 @@ mod tests {
         assert_eq!(element_count(&[], 8), Ok(1));
         assert!(element_count(&[0, usize::MAX], 8).is_err());
         assert!(element_count(&[1 << 62], 8).is_err());
+    }
+
+    #[test]
+    fn shapes_have_no_more_axes_than_arrays() {
+        let most = [1; MAX_NDIM];
+        let more = [1; MAX_NDIM + 1];
+        assert_eq!(element_count(&most, 8), Ok(1));
+        assert_eq!(broadcast(&[&most, &[2]]).map(|shape| shape[63]), Ok(2));
+        let error = ShapeError::Dimensions { ndim: 65 };
+        assert_eq!(element_count(&more, 8), Err(error.clone()));
+        assert_eq!(broadcast(&[&[2], &more]), Err(error.clone()));
+        assert_eq!(
+            error.to_string(),
+            "an array has 64 dimensions at most, not 65"
+        );
     }
 
     #[test]

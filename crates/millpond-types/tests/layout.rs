@@ -2,6 +2,7 @@
 //! the heap.
 
 use millpond_types::Layout;
+use millpond_types::shape::{MAX_NDIM, ShapeError};
 
 /// The offsets of all elements, in row-major order.
 fn elements(layout: &Layout) -> Vec<isize> {
@@ -55,7 +56,7 @@ fn selecting_takes_an_axis_away_on_either_side_of_the_heap() {
             let mut left = sizes(ndim);
             left.remove(axis);
             check(&selected, &left, &elements(&narrowed));
-            selected.insert_axis(axis);
+            selected.insert_axis(axis).unwrap();
             check(&selected, narrowed.shape(), &elements(&narrowed));
         }
     }
@@ -96,4 +97,22 @@ fn views_without_elements_lie_nowhere() {
     let mut layout = Layout::contiguous(&[0, 4], 8).unwrap();
     layout.select(1, 1);
     assert_eq!((layout.shape(), layout.offset()), (&[0][..], 0));
+}
+
+#[test]
+fn no_layout_has_more_axes_than_arrays() {
+    let too_many = Err(ShapeError::Dimensions { ndim: 65 });
+    let sizes = [1; MAX_NDIM + 1];
+    assert_eq!(Layout::new(&sizes, &[0; MAX_NDIM + 1], 0), too_many);
+    assert_eq!(Layout::contiguous(&sizes, 8), too_many);
+    assert_eq!(Layout::column_major(&sizes, 8), too_many);
+    let mut most = Layout::contiguous(&[1; MAX_NDIM], 8).unwrap();
+    assert_eq!(most.broadcast_to(&sizes), too_many);
+    assert_eq!(most.reshape(&sizes).map(|_| most.clone()), too_many);
+    let before = most.clone();
+    assert!(most.insert_axis(3).is_err());
+    assert_eq!(most, before);
+    most.select(7, 0);
+    most.insert_axis(0).unwrap();
+    assert_eq!(most.shape(), before.shape());
 }

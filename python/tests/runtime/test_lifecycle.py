@@ -1,3 +1,4 @@
+import contextlib
 import signal
 import subprocess
 import sys
@@ -144,6 +145,20 @@ def test_a_spawned_child_works(run):
     assert (result.returncode, result.stdout) == (0, "True\n"), result.stderr
 
 
+@contextlib.contextmanager
+def started(program):
+    """A program that Ctrl-C interrupts, even where this one ignores it, as a job in the background does."""
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{heed}\n{textwrap.dedent(program)}"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not sent there")
 @pytest.mark.parametrize(
     "wait",
@@ -175,16 +190,11 @@ def test_o9_control_c_interrupts_a_wait(wait):
     gate.open()
     queue.wait()
     """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
+    with started(program) as process:
         assert process.stdout.readline() == "waiting\n"
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert (output, process.returncode) == ("interrupted\n", 0), errors
 
 
@@ -197,16 +207,11 @@ def test_control_c_ends_an_exit_that_waits_for_a_task():
         time.sleep(1000)
     millpond.default_device().default_queue.task(endless)
     """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
+    with started(program) as process:
         assert process.stdout.readline() == "running\n"
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert "KeyboardInterrupt" in errors
 
 
@@ -258,3 +263,20 @@ def test_lines_of_commands_are_traced_where_asked(run):
         MILLPOND_TRACE_LINES="1",
     )
     assert (result.stdout, result.stderr) == ("<string>:5\n", "")
+
+
+def test_lines_of_a_neighbour_count_as_the_programs(run):
+    result = run(
+        """
+        import millpond, os
+        neighbour = os.path.dirname(millpond.__file__) + "_tools/program.py"
+        text = "queue = millpond.Queue(); event = queue.task(lambda: 1 / 0)"
+        exec(compile(text, neighbour, "exec"), globals())
+        try:
+            event.wait()
+        except millpond.CommandError as error:
+            print(error.origin == neighbour + ":1")
+        """,
+        MILLPOND_TRACE_LINES="1",
+    )
+    assert (result.stdout, result.stderr) == ("True\n", "")

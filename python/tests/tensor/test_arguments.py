@@ -28,7 +28,7 @@ def test_arrays_of_numpy_are_refused_in_place_too():
         xp.sum(a)
 
 
-@pytest.mark.parametrize("other", ["a", None, [1, 2], {}, object()], ids=str)
+@pytest.mark.parametrize("other", ["a", None, [1, 2], {}, object()], ids=lambda other: type(other).__name__)
 def test_strangers_get_their_turn_and_then_an_error(other):
     x = xp.ones(2)
     with pytest.raises(TypeError, match="unsupported operand"):
@@ -58,7 +58,9 @@ def test_a_class_that_knows_arrays_is_asked():
         (lambda x: xp.add(x, "a"), TypeError, "add: expected an array or a number, got 'a'"),
         (lambda x: xp.add(x1=x, x2=x), TypeError, "unexpected keyword"),
         (lambda x: xp.add(x, x, order="Q"), ValueError, "'Q'"),
-        (lambda x: xp.sin(x, out=np.ones(3)), TypeError, "out"),
+        (lambda x: xp.sin(x, out=np.ones(3)), TypeError, "out: expected an array of millpond, got"),
+        (lambda x: xp.clip(x, 0, 1, out=[0]), TypeError, "out: expected an array of millpond, got"),
+        (lambda x: xp.where(x > 0, x, x, out=1.0), TypeError, "out: expected an array of millpond, got"),
         (lambda x: xp.sum([1, 2]), TypeError, r"expected an array, got \[1, 2\].*asarray"),
         (lambda x: xp.bitwise_and(x, x), TypeError, "bitwise_and is not defined for float64"),
         (lambda x: xp.subtract(x > 0, x > 0), TypeError, "subtract is not defined for bool and bool"),

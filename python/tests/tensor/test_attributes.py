@@ -74,6 +74,43 @@ def test_a_dtype_equals_its_name_and_numpys(name):
     assert sum(dtype == getattr(xp, other) for other in EVERY_DTYPE) == 1
 
 
+SPELLINGS = [
+    *EVERY_DTYPE,
+    *(np.dtype(name) for name in EVERY_DTYPE),
+    *(np.dtype(name).type for name in EVERY_DTYPE),
+    *(np.dtype(name).str for name in EVERY_DTYPE),
+    *(bool, int, float, complex, "f", "int", "=i2"),
+    # But for None, which NumPy takes for its default, and objects that have a dtype.
+    *("other", "", object, str, np.dtype("U3"), np.dtype(">i4"), 3, ()),
+]
+
+
+@pytest.mark.parametrize("name", EVERY_DTYPE)
+def test_a_dtype_equals_what_numpys_equals(name):
+    ours, theirs = getattr(xp, name), np.dtype(name)
+    for other in SPELLINGS:
+        assert (ours == other) == (other == ours) == (theirs == other), other
+        assert (ours != other) == (other != ours) == (theirs != other), other
+
+
+def test_a_type_of_many_dtypes_is_none():
+    for several in (np.generic, np.number, np.integer, np.signedinteger, np.inexact, np.floating, np.complexfloating):
+        assert all(getattr(xp, name) != several for name in EVERY_DTYPE)
+        with pytest.raises(TypeError, match="is no dtype"):
+            xp.dtype(several)
+
+
+def test_a_stranger_may_equal_a_dtype():
+    class Stranger:
+        __hash__ = None
+
+        def __eq__(self, other):
+            return other is xp.int8
+
+    assert xp.int8 == Stranger()
+    assert xp.int16 != Stranger()
+
+
 def _numpy(name):
     return np.dtype(name).itemsize, np.dtype(name).kind
 

@@ -1,5 +1,7 @@
 """Arrays are printed as NumPy prints its own."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,87 @@ def test_a_representation_names_what_the_elements_do_not_tell():
     assert repr(xp.asarray([1, 2])) == "Array([1, 2])"
     assert repr(xp.asarray([1, 2], dtype="int8")) == "Array([1, 2], dtype=int8)"
     assert repr(xp.zeros((0, 2))) == "Array([], shape=(0, 2), dtype=float64)"
+
+
+EVERY_DTYPE = [
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+]
+SHAPES = [(), (1,), (3,), (7,), (40,), (0,), (0, 3), (2, 3), (3, 1), (2, 2, 2), (2, 1, 3, 2), (30, 40), (1001,)]
+AWKWARD = [0.1, 1 / 3, 1e-5, 123456.789, 9.99999999, 0.99999, 1000, 1001, 6e-9, 0.0001, 0.0625, 999.5, 2.0**-12, 1e8]
+CHOICES = {
+    "threshold": [0, 5, 1000],
+    "edgeitems": [0, 1, 2, 5],
+    "linewidth": [1, 10, 40, 120],
+    "precision": [0, 1, 3, 8, 17, 20],
+    "floatmode": ["fixed", "unique", "maxprec", "maxprec_equal"],
+    "suppress": [True],
+    "nanstr": ["NaN", "n", "missing value"],
+    "infstr": ["Infinity", "\N{INFINITY}"],
+    "sign": ["+", " "],
+}
+
+
+def _numbers(rng, dtype, size):
+    if dtype.kind == "c":
+        half = np.dtype(f"f{dtype.itemsize // 2}")
+        return (_numbers(rng, half, size) + dtype.type(1j) * _numbers(rng, half, size)).astype(dtype)
+    if dtype.kind in "biu":
+        return rng.integers(0, 120, size).astype(dtype) if rng.random() < 0.5 else _bits(rng, dtype, size)
+    numbers = [
+        lambda: _bits(rng, dtype, size),
+        lambda: rng.integers(-20, 20, size),
+        lambda: rng.normal(size=size) * 10.0 ** rng.integers(-4, 5),
+        lambda: 10.0 ** rng.uniform(-12, 12, size),
+        lambda: 2.0 ** rng.integers(-40, 40, size),
+        lambda: rng.choice(AWKWARD, size),
+        lambda: np.full(size, rng.choice([0.0, -0.0, np.nan, np.inf, -np.inf, 1e9])),
+    ][rng.integers(7)]().astype(dtype)
+    for special in (np.nan, np.inf, -np.inf, -0.0):
+        if size and rng.random() < 0.2:
+            numbers[rng.integers(0, size, size // 5 + 1)] = special
+    return numbers
+
+
+def _bits(rng, dtype, size):
+    if dtype.kind == "b":
+        return rng.integers(0, 2, size).astype(bool)
+    return np.frombuffer(rng.bytes(size * dtype.itemsize), dtype).copy()
+
+
+# Older versions of NumPy change to exponents where `float64` does, whatever the dtype.
+IS_RECENT = str(np.float32(2.0**39)) == "5.497558e+11"
+
+
+@pytest.mark.parametrize("dtype", EVERY_DTYPE)
+def test_every_array_prints_as_numpys_does(dtype):
+    if dtype in ("float16", "float32", "complex64") and not IS_RECENT:
+        pytest.skip("this NumPy prints narrow floats otherwise")
+    rng = np.random.default_rng(EVERY_DTYPE.index(dtype))
+    for _ in range(150):
+        shape = SHAPES[rng.integers(len(SHAPES))]
+        with np.errstate(all="ignore"):
+            theirs = _numbers(rng, np.dtype(dtype), math.prod(shape)).reshape(shape)
+        options = {name: choice[rng.integers(len(choice))] for name, choice in CHOICES.items() if rng.random() < 0.3}
+        ours = xp.asarray(theirs)
+        with np.printoptions(**options), xp.print_options(**options):
+            assert str(ours) == str(theirs), (options, shape)
+            # The class has as many letters.
+            assert repr(ours) == "A" + repr(theirs)[1:], (options, shape)
+
+
+def test_every_half_prints_as_numpys_does():
+    halves = np.arange(2**16).astype(np.uint16).view(np.float16)
+    options = {"threshold": 2**16, "floatmode": "unique"}
+    with np.printoptions(**options), xp.print_options(**options):
+        assert str(xp.asarray(halves)) == str(halves)
+    if IS_RECENT:
+        assert all(str(xp.asarray(half)) == str(half) for half in halves[:: 2**5])
+
+
+def test_an_endless_threshold_prints_everything():
+    with xp.print_options(threshold=float("inf")):
+        assert "..." not in str(xp.arange(2000))
 
 
 def test_options_hold_for_a_block():

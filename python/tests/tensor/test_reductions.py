@@ -1,6 +1,7 @@
 """Reductions along every axis of every layout, against NumPy with more digits."""
 
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -164,3 +165,28 @@ def test_signatures_are_the_standards():
     assert str(inspect.signature(xp.sum)) == "(x, /, *, axis=None, dtype=None, keepdims=False, out=None)"
     assert str(inspect.signature(xp.max)) == "(x, /, *, axis=None, keepdims=False, out=None)"
     assert str(inspect.signature(xp.var)) == "(x, /, *, axis=None, correction=0.0, keepdims=False, out=None)"
+
+
+def test_functions_are_documented_by_their_rows():
+    assert xp.sum.__doc__.startswith("Sum of the elements along the axes.\n\nParameters\n----------\nx : Array\n")
+    assert "\ndtype : dtype" in xp.sum.__doc__
+    assert "\ndtype : dtype" not in xp.max.__doc__
+    assert "\ncorrection : int or float" in xp.std.__doc__
+    assert "\naxis : int, optional" in xp.argmin.__doc__
+    assert pickle.loads(pickle.dumps(xp.std)) is xp.std
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: xp.max(x, dtype="int8"), TypeError, "unexpected keyword argument 'dtype'"),
+        (lambda x: xp.mean(x, correction=1), TypeError, "unexpected keyword argument 'correction'"),
+        (lambda x: xp.sum(), TypeError, r"sum\(\) missing 1 required positional argument: 'x'"),
+        (lambda x: xp.sum(x, 0), TypeError, r"sum\(\) takes 1 positional argument"),
+        (lambda x: xp.argmax(x, axis=(0, 1)), TypeError, r"expected an integer, got \(0, 1\)"),
+        (lambda x: xp.sum(x, out=np.ones(())), TypeError, "out: expected an array of millpond, got"),
+    ],
+)
+def test_wrong_arguments_are_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call(xp.ones((2, 2)))

@@ -10,12 +10,12 @@
 //! grows with the logarithm of their number, and share the price.
 
 use std::collections::VecDeque;
-use std::thread::{Thread, ThreadId};
 
 use millpond_hal::QueueId;
 
 use super::spread::Spread;
 use crate::queue::CpuQueue;
+use crate::sync::thread::{Thread, ThreadId};
 use crate::sync::{Arc, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
 
 /// Work for a thread.

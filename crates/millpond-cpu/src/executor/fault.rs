@@ -1,6 +1,5 @@
 //! Foreign code that goes wrong: its panics are caught here, before they could end a thread.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -33,14 +32,10 @@ pub(crate) fn guard<T, E: Into<String>>(body: impl FnOnce() -> Result<T, E>) -> 
             kind: FailureKind::Command,
             reason: reason.into(),
         }),
-        Err(payload) => {
-            let reason = message(payload.as_ref());
-            discard(payload);
-            Err(Fault {
-                kind: FailureKind::Panic,
-                reason,
-            })
-        }
+        Err(payload) => Err(Fault {
+            kind: FailureKind::Panic,
+            reason: Failure::panic_reason(payload),
+        }),
     }
 }
 
@@ -49,15 +44,5 @@ pub(crate) fn discard<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         // Whoever panics twice in a row leaks.
         std::mem::forget(payload);
-    }
-}
-
-fn message(payload: &(dyn Any + Send)) -> String {
-    if let Some(text) = payload.downcast_ref::<&str>() {
-        (*text).to_owned()
-    } else if let Some(text) = payload.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        "panic with a payload that isn't text".to_owned()
     }
 }

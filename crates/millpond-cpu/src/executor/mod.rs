@@ -8,12 +8,12 @@
 mod board;
 mod fault;
 mod launch;
+#[cfg(all(test, loom))]
+mod model;
 mod shutdown;
 mod spread;
 pub(crate) mod transfer;
 mod worker;
-
-use std::thread::JoinHandle;
 
 use millpond_hal::QueueId;
 use rustix::thread::CpuSet;
@@ -26,6 +26,7 @@ pub(crate) use spread::Spread;
 pub(crate) use worker::{SPIN, current, spin_until};
 
 use crate::queue::CpuQueue;
+use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Apart, Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
 /// How the threads of a device are run.
@@ -127,9 +128,9 @@ impl Crew {
     /// run it, and the next offer tries again.
     fn spawn(self: &Arc<Self>) {
         let mut handles = lock(&self.handles);
-        handles.retain(|handle| !handle.is_finished());
+        handles.retain(|handle| !thread::is_finished(handle));
         let crew = Arc::clone(self);
-        let builder = std::thread::Builder::new().name(format!("millpond {}", self.label()));
+        let builder = thread::Builder::new().name(format!("millpond {}", self.label()));
         let spawned = builder.spawn(move || {
             // A thread on the wrong core is slower, not wrong.
             let _ = rustix::thread::sched_setaffinity(None, &crew.crewing.pinned);

@@ -11,7 +11,7 @@ use millpond_hal::QueueId;
 use super::fault::Fault;
 use super::launch::{Launch, Size};
 use crate::queue::{Begun, CpuQueue, Role};
-use crate::sync::{Apart, Arc, AtomicUsize, Mutex, Ordering, lock};
+use crate::sync::{Apart, Arc, AtomicUsize, Mutex, Ordering, lock, spin_loop};
 
 /// Chunks for each thread that may take part: enough that one which joins late or is slow does
 /// not hold the others up, few enough that claiming costs nothing.
@@ -100,6 +100,8 @@ impl Spread {
         while !role.is_fulfilled() {
             let index = self.next.0.fetch_add(1, Ordering::Relaxed);
             if index >= self.chunks {
+                // Whoever took the last piece is about to take the command off the board.
+                spin_loop();
                 return None;
             }
             self.run_chunk(index);

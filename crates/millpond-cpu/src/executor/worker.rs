@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::Crew;
 use super::board::{Job, Rest};
 use crate::queue::Role;
-use crate::sync::Arc;
+use crate::sync::{Arc, spin_loop, thread, thread_local};
 
 /// How long a thread that has nothing to do looks for work before it sleeps. About the price of
 /// waking a thread, so spinning at most doubles the cost of a wait.
@@ -36,19 +36,19 @@ pub(crate) fn spin_until(until: Instant, found: impl Fn() -> bool) -> bool {
             if found() {
                 return true;
             }
-            std::hint::spin_loop();
+            spin_loop();
         }
         if Instant::now() >= until {
             return false;
         }
-        std::thread::yield_now();
+        thread::yield_now();
     }
 }
 
 /// The body of a worker thread.
 pub(crate) fn work(crew: &Arc<Crew>) {
-    CREW.set(Some(Arc::clone(crew)));
-    let thread = std::thread::current();
+    serve(Some(Arc::clone(crew)));
+    let own = thread::current();
     let board = &crew.board;
     loop {
         let (job, call) = board.take();
@@ -70,16 +70,21 @@ pub(crate) fn work(crew: &Arc<Crew>) {
                     board.seen();
                     continue;
                 }
-                match board.rest(&thread, || crew.is_finished()) {
+                match board.rest(&own, || crew.is_finished()) {
                     Rest::Again => {}
                     Rest::Park => {
-                        std::thread::park();
-                        board.awake(thread.id());
+                        thread::park();
+                        board.awake(own.id());
                     }
                     Rest::Leave => break,
                 }
             }
         }
     }
-    CREW.set(None);
+    serve(None);
+}
+
+/// Notes whom this thread works for from now on.
+fn serve(crew: Option<Arc<Crew>>) {
+    drop(CREW.with(|current| current.replace(crew)));
 }

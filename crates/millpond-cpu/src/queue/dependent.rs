@@ -6,13 +6,13 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::thread::Thread;
 
 use millpond_hal::Failure;
 
 use super::CpuQueue;
 use crate::executor::guard;
-use crate::sync::Arc;
+use crate::sync::thread::Thread;
+use crate::sync::{Arc, thread_local};
 
 /// Code that wants to know that a command has finished.
 pub(crate) type Callback = Box<dyn FnOnce() + Send>;

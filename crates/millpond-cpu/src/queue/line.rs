@@ -6,7 +6,6 @@
 //! its owner holds it in a mutex and acts on what it answers.
 
 use std::collections::{HashMap, VecDeque};
-use std::thread::ThreadId;
 use std::time::Duration;
 
 use millpond_hal::{Command, Failure, Times};
@@ -14,6 +13,7 @@ use millpond_hal::{Command, Failure, Times};
 use super::dependent::Dependent;
 use super::recorder::Recorder;
 use crate::sync::Arc;
+use crate::sync::thread::ThreadId;
 
 /// Capacity that an empty line may keep.
 const KEPT_SLOTS: usize = 4096;

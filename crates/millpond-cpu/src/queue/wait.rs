@@ -12,7 +12,7 @@ use millpond_hal::Wait;
 use super::dependent::Dependent;
 use super::{Begun, CpuQueue, Role};
 use crate::executor::{SPIN, current, spin_until};
-use crate::sync::{Arc, Ordering, lock};
+use crate::sync::{Arc, Ordering, lock, thread};
 
 impl CpuQueue {
     /// Waits for a command, with help.
@@ -23,7 +23,7 @@ impl CpuQueue {
         let mut attached = false;
         let outcome = self.help_until(sequence, deadline, &mut attached);
         if attached && outcome == Wait::TimedOut {
-            lock(&self.line).detach(sequence, std::thread::current().id());
+            lock(&self.line).detach(sequence, thread::current().id());
         }
         outcome
     }
@@ -76,7 +76,7 @@ impl CpuQueue {
                 continue;
             }
             if !*attached {
-                let thread = Dependent::Thread(std::thread::current());
+                let thread = Dependent::Thread(thread::current());
                 let answer = lock(&self.line).attach(sequence, thread);
                 *attached = answer.is_ok();
             }
@@ -89,14 +89,14 @@ impl CpuQueue {
 
     /// Sleeps until woken or the deadline, unless there is something to help with.
     fn sleep(self: &Arc<Self>, role: &Role<'_>, deadline: Option<Instant>) {
-        let thread = std::thread::current();
+        let own = thread::current();
         let board = &self.crew().board;
-        if !board.add_helper(self.id, &thread) {
+        if !board.add_helper(self.id, &own) {
             return;
         }
         // What was offered before this thread counted as asleep called nobody.
         if let Some(begun) = self.begin(role) {
-            board.remove_helper(thread.id());
+            board.remove_helper(own.id());
             self.run_from(begun, role);
             return;
         }
@@ -105,15 +105,15 @@ impl CpuQueue {
             crew.answer(crew.board.block());
         }
         match deadline {
-            None => std::thread::park(),
+            None => thread::park(),
             Some(deadline) => {
-                std::thread::park_timeout(deadline.saturating_duration_since(Instant::now()));
+                thread::park_timeout(deadline.saturating_duration_since(Instant::now()));
             }
         }
         if let Some(crew) = &crew {
             crew.board.unblock();
         }
-        board.remove_helper(thread.id());
+        board.remove_helper(own.id());
     }
 
     fn run_from(self: &Arc<Self>, begun: Begun, role: &Role<'_>) {

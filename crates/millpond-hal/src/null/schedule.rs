@@ -1,6 +1,5 @@
 //! What a queue holds and which command may start next: plain data, without a lock.
 
-use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -207,18 +206,10 @@ impl Work {
             Command::Task { task, .. } => match catch_unwind(AssertUnwindSafe(task)) {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(reason)) => fail(FailureKind::Command, reason),
-                Err(panic) => fail(FailureKind::Panic, message(&*panic)),
+                Err(panic) => fail(FailureKind::Panic, Failure::panic_reason(panic)),
             },
             Command::Gate(gate) => gate.outcome().unwrap_or(Ok(())),
             _ => Ok(()),
         }
     }
-}
-
-/// What a panic said.
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without a message")
-        .to_owned()
 }

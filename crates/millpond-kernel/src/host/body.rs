@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 
 use millpond_types::DType;
 
-use crate::host::level::{Work, at_level};
+use crate::host::level::{Home, Work, at_level};
 use crate::host::value::{Storage, Value};
 use crate::simd::Level;
 
@@ -158,7 +158,7 @@ const BLOCK: usize = 256;
 macro_rules! bodies {
     ($(
         $(#[$doc:meta])*
-        $name:ident / $guarded:ident: $($arg:ident $index:literal $t:ident $l:ident),*;
+        $name:ident: $($arg:ident $index:literal $t:ident),*;
     )*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy)]
@@ -188,6 +188,8 @@ macro_rules! bodies {
             }
 
             impl<F: Fn($($t),*) -> O, $($t: Value,)* O: Value> Work for Plain<'_, F, $($t,)* O> {
+                type Home = F;
+
                 #[inline(always)]
                 fn work(self) {
                     let count = self.out.len();
@@ -223,10 +225,24 @@ macro_rules! bodies {
                 }
             }
         };
+    )* };
+}
 
+bodies! {
+    /// A function of one operand.
+    Unary: a 0 A;
+    /// A function of two operands.
+    Binary: a 0 A, b 1 B;
+    /// A function of three operands.
+    Ternary: a 0 A, b 1 B, c 2 C;
+}
+
+macro_rules! guarded_bodies {
+    ($(
+        $(#[$doc:meta])*
+        $guarded:ident: $($arg:ident $index:literal $t:ident $l:ident),*;
+    )*) => { $(
         $(#[$doc])*
-        ///
-        /// The fast instance computes everything, the exact one what came out as NaN.
         #[derive(Clone, Copy)]
         pub struct $guarded<F, G, $($l,)* P, $($t,)* O> {
             fast: F,
@@ -252,35 +268,39 @@ macro_rules! bodies {
         }
 
         const _: () = {
-            #[cold]
-            #[inline(never)]
-            fn again<G, $($t: Value,)* O: Value>(
-                exact: G,
-                out: &mut [MaybeUninit<O::Storage>],
-                $($arg: &[$t::Storage],)*
-            ) where
-                G: Fn($($t),*) -> O,
-            {
-                for (index, out) in out.iter_mut().enumerate() {
-                    // SAFETY: the fast loop wrote every element of the block.
-                    let fast = unsafe { out.assume_init() };
-                    if fast.has_nan() {
-                        out.write(exact($($t::load($arg[index])),*).store());
-                    }
-                }
-            }
-
-            struct Reference<'a, G, $($t: Value,)* O: Value> {
+            struct Reference<'a, F, G, $($t: Value,)* O: Value> {
+                fast: PhantomData<F>,
                 exact: G,
                 out: &'a mut [MaybeUninit<O::Storage>],
                 $($arg: &'a [$t::Storage],)*
             }
 
-            impl<G: Fn($($t),*) -> O, $($t: Value,)* O: Value> Work for Reference<'_, G, $($t,)* O> {
+            impl<F, G: Fn($($t),*) -> O, $($t: Value,)* O: Value> Work for Reference<'_, F, G, $($t,)* O> {
+                type Home = F;
+
                 #[inline(always)]
                 fn work(self) {
                     for index in 0..self.out.len() {
                         self.out[index].write((self.exact)($($t::load(self.$arg[index])),*).store());
+                    }
+                }
+            }
+
+            /// The reference, where the fast loop gave NaN.
+            struct Again<'a, F, G, $($t: Value,)* O: Value>(Reference<'a, F, G, $($t,)* O>);
+
+            impl<F, G: Fn($($t),*) -> O, $($t: Value,)* O: Value> Work for Again<'_, F, G, $($t,)* O> {
+                type Home = F;
+
+                #[inline(always)]
+                fn work(self) {
+                    let Reference { exact, out, $($arg,)* .. } = self.0;
+                    for (index, out) in out.iter_mut().enumerate() {
+                        // SAFETY: the fast loop wrote every element of the block.
+                        let fast = unsafe { out.assume_init() };
+                        if fast.has_nan() {
+                            out.write(exact($($t::load($arg[index])),*).store());
+                        }
                     }
                 }
             }
@@ -300,6 +320,8 @@ macro_rules! bodies {
                 $($t: Value<Storage = $l::Storage>,)*
                 O: Value<Storage = P::Storage>,
             {
+                type Home = F;
+
                 #[inline(always)]
                 fn work(self) {
                     let total = self.out.len();
@@ -315,7 +337,8 @@ macro_rules! bodies {
                             out[index].write(value);
                         }
                         if any {
-                            again::<G, $($t,)* O>(self.exact, out, $($arg),*);
+                            let (fast, exact) = (PhantomData::<F>, self.exact);
+                            F::seldom(Again::<F, G, $($t,)* O>(Reference { fast, exact, out, $($arg),* }));
                         }
                         begin += count;
                     }
@@ -349,7 +372,8 @@ macro_rules! bodies {
                     let (fast, exact) = (self.fast, self.exact);
                     if level == Level::Baseline {
                         // Without fused multiply-add the fast instance is the slow one.
-                        return at_level(level, Reference::<G, $($t,)* O> { exact, out, $($arg),* });
+                        let fast = PhantomData::<F>;
+                        return at_level(level, Reference::<F, G, $($t,)* O> { fast, exact, out, $($arg),* });
                     }
                     at_level(
                         level,
@@ -361,11 +385,10 @@ macro_rules! bodies {
     )* };
 }
 
-bodies! {
-    /// A function of one operand.
-    Unary / GuardedUnary: a 0 A LA;
-    /// A function of two operands.
-    Binary / GuardedBinary: a 0 A LA, b 1 B LB;
-    /// A function of three operands.
-    Ternary / GuardedTernary: a 0 A LA, b 1 B LB, c 2 C LC;
+guarded_bodies! {
+    /// A function of one operand, in two instances: the fast one computes everything, the exact one
+    /// what came out as NaN.
+    GuardedUnary: a 0 A LA;
+    /// A function of two operands, in two instances, as [`GuardedUnary`].
+    GuardedBinary: a 0 A LA, b 1 B LB;
 }

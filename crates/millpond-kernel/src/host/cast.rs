@@ -2,21 +2,22 @@
 //!
 //! Values convert as in C where C defines it. Floats become integers by cutting towards zero and
 //! clamping, NaN becomes zero; complex numbers become real ones by their real part; anything but
-//! zero becomes true. Half types pass through `float32`.
+//! zero becomes true. Half types pass through `float32`, or through `float64` where they would be
+//! rounded twice otherwise.
 
 use std::mem::MaybeUninit;
 
-use half::f16;
 use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
 use millpond_types::DType;
-use millpond_types::rounding::f16_from_f64;
+use millpond_types::rounding::{bf16_from_f64, f16_from_f64};
 use num_complex::Complex;
 
 use crate::host::level::{Work, at_level};
 use crate::host::value::Value;
 use crate::simd::Level;
 
-/// Elements that pass through `float32` at a time, where one side is a half type.
+/// Elements that pass through a wider type at a time, where one side is a half type.
 const HALF_BLOCK: usize = 256;
 
 /// Calls `$with!(Type)` with the type that holds a dtype other than the half ones.
@@ -60,12 +61,13 @@ pub unsafe fn cast(
         // SAFETY: as the caller vouches.
         return unsafe { convert(level, (from, src), (to, dst), count) };
     }
-    if to == DType::Float16 && from == DType::Float64 {
-        // Through float32 it would be rounded twice.
-        // SAFETY: as the caller vouches.
-        let (src, dst) = unsafe { sides::<f64, f16>(src, dst, count) };
-        for (dst, src) in dst.iter_mut().zip(src) {
-            dst.write(f16_from_f64(*src));
+    if rounds_twice(from, to) {
+        for begin in (0..count).step_by(HALF_BLOCK) {
+            let src = src.wrapping_add(begin * from.size());
+            let dst = dst.wrapping_add(begin * to.size());
+            let part = HALF_BLOCK.min(count - begin);
+            // SAFETY: `part` elements of either side of the caller's.
+            unsafe { narrow_wide(level, (from, src), (to, dst), part) };
         }
         return;
     }
@@ -96,6 +98,80 @@ pub unsafe fn cast(
 /// Whether arithmetic on the dtype goes through `float32`.
 pub const fn is_half(dtype: DType) -> bool {
     matches!(dtype, DType::Float16 | DType::Bfloat16)
+}
+
+/// Whether conversion to a half type by way of `float32` may round twice: not where that holds
+/// every value short of what is infinite in the half type.
+const fn rounds_twice(from: DType, to: DType) -> bool {
+    match from {
+        DType::Float64 | DType::Complex128 => is_half(to),
+        DType::Int32 | DType::Int64 | DType::Uint32 | DType::Uint64 => {
+            matches!(to, DType::Bfloat16)
+        }
+        _ => false,
+    }
+}
+
+/// Converts to a half type by way of `float64`, and rounds once.
+///
+/// # Safety
+/// As for [`cast`], with `count` of [`HALF_BLOCK`] at most, and a half type to convert to.
+unsafe fn narrow_wide(
+    level: Level,
+    (from, src): (DType, *const u8),
+    (to, dst): (DType, *mut u8),
+    count: usize,
+) {
+    let mut buffer = [0.0_f64; HALF_BLOCK];
+    let wide = &mut buffer[..count];
+    match from {
+        DType::Int64 => {
+            // SAFETY: as the caller vouches.
+            let src: &[i64] = unsafe { std::slice::from_raw_parts(src.cast(), count) };
+            for (wide, &value) in wide.iter_mut().zip(src) {
+                *wide = to_odd(value.unsigned_abs()).copysign(value as f64);
+            }
+        }
+        DType::Uint64 => {
+            // SAFETY: as the caller vouches.
+            let src: &[u64] = unsafe { std::slice::from_raw_parts(src.cast(), count) };
+            for (wide, &value) in wide.iter_mut().zip(src) {
+                *wide = to_odd(value);
+            }
+        }
+        _ => {
+            let wide = (DType::Float64, wide.as_mut_ptr().cast());
+            // SAFETY: `count` elements of the caller's, and a buffer with room for them.
+            unsafe { convert(level, (from, src), wide, count) };
+        }
+    }
+    if to == DType::Float16 {
+        // SAFETY: the caller vouches for the room.
+        let dst: &mut [MaybeUninit<f16>] =
+            unsafe { std::slice::from_raw_parts_mut(dst.cast(), count) };
+        for (dst, &wide) in dst.iter_mut().zip(&*wide) {
+            dst.write(f16_from_f64(wide));
+        }
+    } else {
+        // SAFETY: the caller vouches for the room.
+        let dst: &mut [MaybeUninit<bf16>] =
+            unsafe { std::slice::from_raw_parts_mut(dst.cast(), count) };
+        for (dst, &wide) in dst.iter_mut().zip(&*wide) {
+            dst.write(bf16_from_f64(wide));
+        }
+    }
+}
+
+/// The value, or where `float64` lacks it one of both beside it that isn't in the middle between
+/// two halves.
+fn to_odd(value: u64) -> f64 {
+    const LOST: u64 = 0xfff;
+    let kept = value & !LOST | if value & LOST == 0 { 0 } else { 0x800 };
+    if value >> f64::MANTISSA_DIGITS == 0 {
+        value as f64
+    } else {
+        kept as f64
+    }
 }
 
 /// Both sides as slices.
@@ -144,6 +220,8 @@ struct Convert<'a, S: Value, D: Value> {
 }
 
 impl<S: Value + Cast<D>, D: Value> Work for Convert<'_, S, D> {
+    type Home = Self;
+
     #[inline(always)]
     fn work(self) {
         for (dst, src) in self.dst.iter_mut().zip(self.src) {
@@ -172,6 +250,8 @@ struct Widen<'a> {
 }
 
 impl Work for Widen<'_> {
+    type Home = Self;
+
     #[inline(always)]
     fn work(self) {
         for (dst, &src) in self.dst.iter_mut().zip(self.src) {
@@ -202,6 +282,8 @@ struct Narrow<'a> {
 }
 
 impl Work for Narrow<'_> {
+    type Home = Self;
+
     #[inline(always)]
     fn work(self) {
         for (dst, &src) in self.dst.iter_mut().zip(self.src) {

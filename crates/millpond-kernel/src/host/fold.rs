@@ -108,6 +108,8 @@ struct Run<'a, R: Reducer> {
 }
 
 impl<R: Reducer> Work for Run<'_, R> {
+    type Home = R;
+
     #[inline(always)]
     fn work(self) {
         let mut state = self.reducer.unpack(*self.state);
@@ -161,6 +163,8 @@ impl<R: Reducer> Columns<'_, R> {
 }
 
 impl<R: Reducer> Work for Columns<'_, R> {
+    type Home = R;
+
     #[inline(always)]
     fn work(mut self) {
         let height = self.rows.height;
@@ -188,6 +192,8 @@ struct Results<'a, R: Reducer> {
 }
 
 impl<R: Reducer> Work for Results<'_, R> {
+    type Home = R;
+
     #[inline(always)]
     fn work(self) {
         for (out, partial) in self.out.iter_mut().zip(self.partials) {

@@ -1,5 +1,6 @@
 //! Numbers as bodies see them, and how they lie in memory.
 
+use half::{bf16, f16};
 use millpond_types::DType;
 use num_complex::Complex;
 
@@ -32,6 +33,8 @@ storage! {
     i16 => |_| false;
     i32 => |_| false;
     i64 => |_| false;
+    f16 => f16::is_nan;
+    bf16 => bf16::is_nan;
     f32 => f32::is_nan;
     f64 => f64::is_nan;
     Complex<f32> => |z| z.re.is_nan() | z.im.is_nan();
@@ -75,7 +78,7 @@ macro_rules! plain {
 plain! {
     i8 = Int8, i16 = Int16, i32 = Int32, i64 = Int64,
     u8 = Uint8, u16 = Uint16, u32 = Uint32, u64 = Uint64,
-    f32 = Float32, f64 = Float64, Complex<f32> = Complex64, Complex<f64> = Complex128
+    f16 = Float16, bf16 = Bfloat16, f32 = Float32, f64 = Float64, Complex<f32> = Complex64, Complex<f64> = Complex128
 }
 
 /// Truth values are read from bytes, as foreign memory may hold others than 0 and 1.

@@ -56,31 +56,54 @@ pub(super) fn remainder<R: Real>(x: R, y: R) -> R {
     )
 }
 
-/// Quotient rounded down.
+/// Quotient rounded down: the integer not above the exact quotient, rounded to the format if that lacks it.
 ///
-/// It goes by way of the exact remainder, so it is right also where the rounded quotient reaches the next integer.
+/// The plain quotient is rounded, so its floor may be one too large; the sign of the rest, which a fused multiply-add
+/// has exactly, tells. Beyond the consecutive integers of the format the quotient is an integer already, but may have
+/// been rounded up where the exact one, rounded down, lies in the middle, which goes to the even side.
+///
+/// Zeros and infinities need no care: their rests are NaNs, which ask for no correction, and the plain quotient says what
+/// the standard means.
 #[inline(always)]
 pub(super) fn floor_divide<R: Real>(x: R, y: R) -> R {
-    let quotient = x / y;
-    let exact = (x - remainder(x, y)) / y;
-    let whole = exact.round_even();
-    let signed = R::select(
-        whole.equals(R::lit(0.0)),
-        R::lit(0.0).copysign(quotient),
-        whole,
+    let (zero, one, half) = (R::lit(0.0), R::lit(1.0), R::lit(0.5));
+    let divisor = y.abs();
+    let dividend = R::select(y.sign_bit(), -x, x);
+    let whole = (dividend / divisor).floor();
+    let rest = (-whole).mul_add(divisor, dividend);
+    // Half the distance from the quotient to the next one away from zero, which is one or more where it is used.
+    let halved = whole.abs() * half;
+    let step = halved.mul_add(R::epsilon() * half * (one + R::epsilon()), halved) - halved;
+    let gapped = (R::lit(2.0) / R::epsilon()).less_equal(whole.abs());
+    let in_the_middle = step.mul_add(divisor, rest).less(divisor);
+    let correction = R::select(
+        gapped,
+        R::select(in_the_middle, step, zero),
+        R::select(rest.less(zero), one, zero),
     );
-    // A zero or infinite operand: the plain quotient says what the standard means, also that a
-    // finite number over an infinity is a zero with the quotient's sign.
-    let plain = y.equals(R::lit(0.0)) | x.is_inf() | y.is_inf();
-    R::select(plain, quotient.floor(), signed)
+    whole - correction
 }
 
-/// `ln(exp(x) + exp(y))` without overflow.
+/// `ln(exp(x) + exp(y))` without overflow, by way of the functions given.
+///
+/// Where both terms cancel nearly, so that the result is smaller than one, it is as exact as one would be in the type
+/// that this is computed in.
 #[inline(always)]
-pub(super) fn log_add_exp<R: Real>(x: R, y: R) -> R {
-    let tail = x.max(y) + (-(x - y).abs()).exp().ln_1p();
+pub(super) fn log_add_exp_by<R: Real>(
+    x: R,
+    y: R,
+    exp: impl Fn(R) -> R,
+    ln_1p: impl Fn(R) -> R,
+) -> R {
+    let difference = x - y;
+    // What rounding took from the difference, and its share of the exponential.
+    let back = x - difference;
+    let lost = (x - (difference + back)) + (back - y);
+    let lost = R::select(difference.less(R::lit(0.0)), lost, -lost);
+    let smaller = exp(-difference.abs());
+    let held = R::select(lost.is_finite(), smaller.mul_add(lost, smaller), smaller);
     // Equal operands, infinities among them, whose difference would be a NaN.
-    R::select(x.equals(y), x + R::lit(LN_2), tail)
+    R::select(x.equals(y), x + R::lit(LN_2), x.max(y) + ln_1p(held))
 }
 
 /// The neighbour of a float towards another, for either width.

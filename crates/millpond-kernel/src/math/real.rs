@@ -102,6 +102,9 @@ macro_rules! real_vocabulary {
             fmod(x, y) = x % y, "fmod";
             /// Neighbour of `x` in the direction of `y`.
             nextafter(x, y) = derived::nextafter!(x, y), "nextafter";
+            /// Logarithm of the sum of the exponentials of both.
+            log_add_exp(x, y) =
+                derived::log_add_exp_by(f64::from(x), f64::from(y), f64::exp, f64::ln_1p) as Self, "mp_logaddexp";
             /// `x * y + z`, rounded once.
             mul_add(x, y, z) = x.mul_add(y, z), "fma";
         }
@@ -192,12 +195,6 @@ macro_rules! declare {
             #[inline(always)]
             fn floor_divide(self, other: Self) -> Self {
                 derived::floor_divide(self, other)
-            }
-            /// Logarithm of the sum of the exponentials of both.
-            #[must_use]
-            #[inline(always)]
-            fn log_add_exp(self, other: Self) -> Self {
-                derived::log_add_exp(self, other)
             }
         }
 

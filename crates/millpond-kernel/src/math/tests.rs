@@ -97,6 +97,103 @@ fn quotients_round_down() {
     assert_same("1 // 0.1", Real::floor_divide(1.0, 0.1), 9.0);
 }
 
+/// `(m, e)` with `x = m · 2^e`, for finite `x`.
+fn decoded(x: f64) -> (i128, i32) {
+    let bits = x.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as i32;
+    let fraction = i128::from(bits & ((1 << 52) - 1));
+    let m = if exponent == 0 {
+        fraction
+    } else {
+        fraction | 1 << 52
+    };
+    let zeros = m.trailing_zeros().min(52);
+    let m = if x < 0.0 { -m >> zeros } else { m >> zeros };
+    (m, exponent.max(1) - 1075 + zeros as i32)
+}
+
+/// The exact quotient rounded down; `None` where it has too many digits.
+fn floor_of_quotient(x: f64, y: f64) -> Option<i128> {
+    let ((a, a_exponent), (b, b_exponent)) = (decoded(x), decoded(y));
+    let shift = a_exponent - b_exponent;
+    if shift > 73 {
+        return None;
+    }
+    let (a, b) = if b < 0 { (-a, -b) } else { (a, b) };
+    if shift >= 0 {
+        return Some((a << shift).div_euclid(b));
+    }
+    Some(if shift < -73 {
+        a.signum().min(0)
+    } else {
+        a.div_euclid(b << -shift)
+    })
+}
+
+#[test]
+fn floors_of_quotients_are_exact() {
+    let mut state = 1_u64;
+    let mut next = move || {
+        state = state.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
+        (state ^ (state >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    };
+    let mut checked = 0;
+    for round in 0..60_000 {
+        let (bits, more) = (next(), next());
+        let whole = (more >> (more & 63)) as f64;
+        // Numbers of any magnitude, and those beside a multiple of the divisor.
+        let y = match round % 4 {
+            0 => f64::from_bits(bits),
+            1 => f64::from(f32::from_bits(bits as u32)),
+            2 => f64::from(bits as i16) / 8.0,
+            _ => f64::from_bits(bits & !(0x3ff << 52) | 0x380 << 52),
+        };
+        let x = match more % 5 {
+            0 => f64::from_bits(next()),
+            1 => f64::from(f32::from_bits(next() as u32)),
+            _ => y * whole,
+        };
+        for x in [x, x.next_up(), x.next_down(), -x, -x.next_up()] {
+            if let Some(wanted) = exact_quotient(x, y) {
+                for got in [
+                    Real::floor_divide(x, y),
+                    Real::floor_divide(Lane(x), Lane(y)).0,
+                ] {
+                    assert_same(&format!("{x:e} // {y:e}"), got, wanted.0);
+                }
+                checked += 1;
+            }
+            let (x, y) = (x as f32, y as f32);
+            for x in [x, x.next_up(), x.next_down()] {
+                if let Some(wanted) = exact_quotient(f64::from(x), f64::from(y)) {
+                    for got in [
+                        Real::floor_divide(x, y),
+                        Real::floor_divide(Lane(x), Lane(y)).0,
+                    ] {
+                        assert_same(&format!("{x:e} // {y:e}"), got.into(), wanted.1.into());
+                    }
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked > 200_000, "only {checked} quotients were checked");
+}
+
+/// The exact quotient rounded down, and then to either format.
+fn exact_quotient(x: f64, y: f64) -> Option<(f64, f32)> {
+    if !x.is_finite() || !y.is_finite() || y == 0.0 {
+        return None;
+    }
+    let whole = floor_of_quotient(x, y)?;
+    let zero = 0.0_f64.copysign(x) * 1.0_f64.copysign(y);
+    Some(if whole == 0 {
+        (zero, zero as f32)
+    } else {
+        (whole as f64, whole as f32)
+    })
+}
+
 #[test]
 fn extremes_propagate_nan() {
     for (x, y, smaller, larger) in [
@@ -158,6 +255,29 @@ fn sums_of_exponentials_do_not_overflow() {
         }
     }
     assert!((Real::log_add_exp(1.0e3, 1.0e3) - (1.0e3 + std::f64::consts::LN_2)).abs() < 1.0e-12);
+}
+
+#[test]
+fn short_sums_of_exponentials_are_computed_with_digits_to_spare() {
+    for i in -300..300_i16 {
+        for j in -60..60_i16 {
+            let x = f32::from(i) * 0.037;
+            let y = x + f32::from(j) * f32::from(j.abs()) * 0.0071;
+            let wanted = Real::log_add_exp(f64::from(x), f64::from(y));
+            let ulp = wanted.abs().max(1.0) * f64::from(f32::EPSILON);
+            for got in [
+                Real::log_add_exp(x, y),
+                Real::log_add_exp(Lane(x), Lane(y)).0,
+            ] {
+                assert!(
+                    (f64::from(got) - wanted).abs() <= 0.51 * ulp,
+                    "{x} and {y} gave {got} for {wanted}"
+                );
+            }
+            let lane = Real::log_add_exp(Lane(f64::from(x)), Lane(f64::from(y))).0;
+            assert!((lane - wanted).abs() <= 2.0 * wanted.abs().max(1.0) * f64::EPSILON);
+        }
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::math::complex::{
     negate as negative_complex, reciprocal as reciprocal_complex, sign as sign_complex,
     square as square_complex, subtract as subtract_complex,
 };
-use crate::math::{Complex, Int, Real};
+use crate::math::{Complex, Half, Int, Real};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -23,7 +23,7 @@ macro_rules! arithmetic_rows {
             /// Quotient of both operands.
             binary divide(x1, x2) { real divide, complex_lane divide_complex } ulp 0;
             /// Quotient of both operands, rounded down.
-            binary floor_divide(x1, x2) { int floor_divide_int, lane floor_divide } ulp 1;
+            binary floor_divide(x1, x2) { int floor_divide_int, real floor_divide } ulp 0;
             /// Length of the vector of both operands, without undue overflow.
             binary hypot(x1, x2) { lane hypot } ulp 2;
             /// Product of both operands.
@@ -31,7 +31,7 @@ macro_rules! arithmetic_rows {
             /// Each element with the opposite sign.
             unary negative(x) { int negative_int, real negative, complex negative_complex } ulp 0 refuses Bool;
             /// The neighbour of the first operand towards the second.
-            binary nextafter(x1, x2) { real nextafter } ulp 0 refuses Half;
+            binary nextafter(x1, x2) { half nextafter_half, real nextafter } ulp 0;
             /// Each element as it is.
             unary positive(x) { int same, real same, complex same_complex } ulp 0 refuses Bool;
             /// One divided by each element.
@@ -134,6 +134,11 @@ fn negative_int<I: Int>(x: I) -> I {
 #[inline(always)]
 fn negative<R: Real>(x: R) -> R {
     -x
+}
+
+#[inline(always)]
+fn nextafter_half<H: Half>(a: H, b: H) -> H {
+    a.nextafter(b)
 }
 
 #[inline(always)]

@@ -76,17 +76,25 @@ impl Operation {
         self.arguments.len()
     }
 
-    /// The loop for operands of these dtypes, which aren't cast; half types are computed in
-    /// `float32`.
+    /// The loop that computes what operands of `dtype` give: half types go to `float32` where they
+    /// have none of their own.
+    #[inline]
+    pub(crate) fn loop_for(&self, dtype: DType) -> Option<&'static dyn Body> {
+        let of_wider = || self.table.at(compute_dtype(dtype));
+        self.table.at(dtype).or_else(of_wider)
+    }
+
+    /// The loop for operands of these dtypes, which aren't cast, but for half types that are
+    /// computed in `float32`.
     #[must_use]
     pub fn body(&self, inputs: &[DType]) -> Option<&'static dyn Body> {
         // The last operand decides: the first may be a condition.
-        let body = self.table.at(compute_dtype(*inputs.last()?))?;
-        let fits = inputs.len() == body.arity()
-            && inputs
-                .iter()
-                .enumerate()
-                .all(|(index, &dtype)| compute_dtype(dtype) == body.input(index));
+        let body = self.loop_for(*inputs.last()?)?;
+        let takes = |(index, &dtype): (usize, &DType)| {
+            let wanted = body.input(index);
+            wanted == dtype || wanted == compute_dtype(dtype)
+        };
+        let fits = inputs.len() == body.arity() && inputs.iter().enumerate().all(takes);
         fits.then_some(body)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Operands are promoted to one dtype. If no body computes with it, truth values count as
 //! `int8`, and integers become the default float, as the standard leaves open and NumPy and
-//! `dpctl.tensor` do. A half type is computed in `float32` and stays what it is.
+//! `dpctl.tensor` do. A half type stays what it is, though most are computed in `float32`.
 
 use millpond_types::promote::{promote, result_type};
 use millpond_types::{DType, Kind};
@@ -51,7 +51,6 @@ impl Operation {
         let joined = result_type(values).map_err(|_| unsupported())?;
         let refused = match self.refuses {
             Some(Refusal::Bool) => joined == DType::Bool,
-            Some(Refusal::Half) => compute_dtype(joined) != joined,
             None => false,
         };
         if refused {
@@ -60,10 +59,7 @@ impl Operation {
         let dtype = self
             .accepted(joined, default_float)
             .ok_or_else(unsupported)?;
-        let body = self
-            .table
-            .at(compute_dtype(dtype))
-            .ok_or_else(unsupported)?;
+        let body = self.loop_for(dtype).ok_or_else(unsupported)?;
         let mut signature = Signature {
             inputs: smallvec![dtype; inputs.len()],
             output: body.output(),
@@ -79,7 +75,7 @@ impl Operation {
 
     /// The dtype that operands of `dtype` are cast to, if the operation is defined for them.
     fn accepted(&self, dtype: DType, default_float: DType) -> Option<DType> {
-        let computes = |dtype: DType| self.table.at(compute_dtype(dtype)).is_some();
+        let computes = |dtype: DType| self.loop_for(dtype).is_some();
         if computes(dtype) {
             return Some(dtype);
         }

@@ -52,25 +52,30 @@ pub(super) const fn spoken(row: &'static str) -> &'static str {
 
 /// The loops of one body, for each dtype of a kind.
 ///
+/// Half types without bodies of their own, by `half`, are computed by those of `float32`.
+///
 /// `real` and `complex` bodies are run as they are; those of `lane`, `complex_lane` and
 /// `complex_part`, which gives a real number, are guarded: run at lanes, and again at floats where
 /// that gave NaN.
 macro_rules! group {
     ($arity:ident bool $body:ident) => {
-        group!(@plain $arity: Bool super::$body)
+        group!(@plain $arity: Bool super::super::$body)
     };
     ($arity:ident int $body:ident) => {
         group!(@plain $arity:
-            Int8 super::$body::<i8>, Int16 super::$body::<i16>,
-            Int32 super::$body::<i32>, Int64 super::$body::<i64>,
-            Uint8 super::$body::<u8>, Uint16 super::$body::<u16>,
-            Uint32 super::$body::<u32>, Uint64 super::$body::<u64>)
+            Int8 super::super::$body::<i8>, Int16 super::super::$body::<i16>,
+            Int32 super::super::$body::<i32>, Int64 super::super::$body::<i64>,
+            Uint8 super::super::$body::<u8>, Uint16 super::super::$body::<u16>,
+            Uint32 super::super::$body::<u32>, Uint64 super::super::$body::<u64>)
+    };
+    ($arity:ident half $body:ident) => {
+        group!(@plain $arity: Float16 super::super::$body::<f16>, Bfloat16 super::super::$body::<bf16>)
     };
     ($arity:ident real $body:ident) => {
-        group!(@plain $arity: Float32 super::$body::<f32>, Float64 super::$body::<f64>)
+        group!(@plain $arity: Float32 super::super::$body::<f32>, Float64 super::super::$body::<f64>)
     };
     ($arity:ident complex $body:ident) => {
-        group!(@plain $arity: Complex64 super::$body::<f32>, Complex128 super::$body::<f64>)
+        group!(@plain $arity: Complex64 super::super::$body::<f32>, Complex128 super::super::$body::<f64>)
     };
     ($arity:ident lane $body:ident) => {
         group!(@guarded $arity $body
@@ -95,15 +100,15 @@ macro_rules! group {
             dtype: DType::$dtype,
             body: &group!(@new_guarded $arity)(
                 group!(@function $arity $body Lane<$float>, $value, $output),
-                super::$body::<$float>,
+                super::super::$body::<$float>,
             ),
         } ),*]
     };
     (@function unary $body:ident $real:ty, $value:ty, $output:ty) => {
-        group!(@function ($value,) $output, |x| super::$body::<$real>(x.0))
+        group!(@function ($value,) $output, |x| super::super::$body::<$real>(x.0))
     };
     (@function binary $body:ident $real:ty, $value:ty, $output:ty) => {
-        group!(@function ($value, $value) $output, |x| super::$body::<$real>(x.0, x.1))
+        group!(@function ($value, $value) $output, |x| super::super::$body::<$real>(x.0, x.1))
     };
     (@function ($($value:ty),+ $(,)?) $output:ty, |$x:ident| $call:expr) => {{
         #[derive(Clone, Copy)]
@@ -142,28 +147,35 @@ macro_rules! registry {
             reason = "a row's static is called as the operation; chapters use what they need"
         )]
         pub mod rows {
-            use millpond_types::DType;
-
-            use crate::host::body::{
-                Binary, Function, GuardedBinary, GuardedUnary, Ternary, Unary,
-            };
-            use crate::math::{Complex, Lane};
-            use crate::ops::row::{Entry, Table, group};
             use crate::ops::Operation;
 
             $(
-                $(#[doc = $documentation])*
-                pub static $name: Operation = Operation {
-                    name: $crate::ops::row::spoken(stringify!($name)),
-                    arguments: &[$(stringify!($argument)),+],
-                    documentation: concat!($($documentation),*),
-                    ulp: $ulp,
-                    refuses: $crate::ops::row::refused!($($kind)?),
-                    table: {
-                        const GROUPS: &[&[Entry]] = &[$(group!($arity $group $body)),+];
-                        Table::new(GROUPS)
-                    },
-                };
+                // A module for each row, so that the compiler keeps its loops apart from others.
+                mod $name {
+                    use half::{bf16, f16};
+                    use millpond_types::DType;
+
+                    use crate::host::body::{
+                        Binary, Function, GuardedBinary, GuardedUnary, Ternary, Unary,
+                    };
+                    use crate::math::{Complex, Lane};
+                    use crate::ops::row::{Entry, Table, group};
+                    use crate::ops::Operation;
+
+                    $(#[doc = $documentation])*
+                    pub static $name: Operation = Operation {
+                        name: $crate::ops::row::spoken(stringify!($name)),
+                        arguments: &[$(stringify!($argument)),+],
+                        documentation: concat!($($documentation),*),
+                        ulp: $ulp,
+                        refuses: $crate::ops::row::refused!($($kind)?),
+                        table: {
+                            const GROUPS: &[&[Entry]] = &[$(group!($arity $group $body)),+];
+                            Table::new(GROUPS)
+                        },
+                    };
+                }
+                pub use self::$name::$name;
             )*
 
             pub(in crate::ops) const ALL: &[&Operation] = &[$(&$name),*];
@@ -177,8 +189,6 @@ pub(super) use registry;
 pub(crate) enum Refusal {
     /// Truth values.
     Bool,
-    /// The half types, where computing in `float32` would give something else.
-    Half,
 }
 
 macro_rules! refused {

@@ -1,5 +1,6 @@
 //! Memory objects and pools, as Python sees them.
 
+mod contents;
 mod kinds;
 mod object;
 mod pool;

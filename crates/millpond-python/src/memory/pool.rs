@@ -1,6 +1,6 @@
 //! Pools and their statistics.
 
-use millpond::runtime::{Device, MemoryKind, Pool, Statistics};
+use millpond::runtime::{MemoryKind, Pool, Statistics};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -8,7 +8,7 @@ use crate::error::Raise;
 use crate::gil;
 use crate::integer;
 use crate::runtime::PyDevice;
-use crate::tensor::place::{DeviceLike, KindLike};
+use crate::tensor::place::{DeviceLike, KindLike, device_or_default};
 
 /// The memory of one kind on one device: where allocations come from.
 #[pyclass(frozen, name = "Pool", module = "millpond.memory")]
@@ -131,19 +131,12 @@ impl PyStatistics {
     }
 }
 
-fn device_of(device: Option<DeviceLike>) -> PyResult<Device> {
-    match device {
-        Some(device) => Ok(device.device().clone()),
-        None => millpond::default_device().raise(),
-    }
-}
-
 /// The pool of a kind of memory on a device, the default device if none is named.
 #[pyfunction]
 #[pyo3(signature = (device=None, kind=KindLike(MemoryKind::Device)))]
 #[pyo3(text_signature = "(device=None, kind='device')")]
 fn pool(device: Option<DeviceLike>, kind: KindLike) -> PyResult<PyPool> {
-    let device = device_of(device)?;
+    let device = device_or_default(device)?;
     Ok(PyPool(device.pool(kind.0)))
 }
 
@@ -152,7 +145,7 @@ fn pool(device: Option<DeviceLike>, kind: KindLike) -> PyResult<PyPool> {
 #[pyo3(signature = (device=None))]
 fn stats(py: Python<'_>, device: Option<DeviceLike>) -> PyResult<Bound<'_, PyDict>> {
     gil::enter();
-    let device = device_of(device)?;
+    let device = device_or_default(device)?;
     let dict = PyDict::new(py);
     for kind in MemoryKind::ALL {
         let statistics = gil::release(py, || device.pool(kind).statistics());

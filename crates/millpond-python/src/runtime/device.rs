@@ -194,7 +194,12 @@ impl PyDevice {
     /// Commands of an in-order queue take effect in the order of their submission; with
     /// `profiling` the times of each are kept for `Event.times`.
     #[pyo3(signature = (in_order=true, profiling=false))]
-    fn create_queue(&self, py: Python<'_>, in_order: bool, profiling: bool) -> PyResult<PyQueue> {
+    pub(super) fn create_queue(
+        &self,
+        py: Python<'_>,
+        in_order: bool,
+        profiling: bool,
+    ) -> PyResult<PyQueue> {
         gil::enter();
         let options = QueueOptions {
             out_of_order: !in_order,
@@ -270,38 +275,6 @@ fn default_device() -> PyResult<PyDevice> {
 #[pyo3(signature = (timeout=None))]
 fn wait(py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
     gil::wait_devices(py, millpond::devices(), gil::timeout(timeout)?)
-}
-
-/// The device that an argument names: none, a name or a device.
-///
-/// # Errors
-/// `TypeError` for anything else; an unknown name.
-fn device_argument(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Device>> {
-    let Some(argument) = argument.filter(|argument| !argument.is_none()) else {
-        return Ok(None);
-    };
-    if let Ok(device) = argument.cast::<PyDevice>() {
-        return Ok(Some(device.get().0.clone()));
-    }
-    if let Ok(name) = argument.extract::<&str>() {
-        return millpond::device(name).map(Some).raise();
-    }
-    let class = argument.get_type();
-    Err(PyTypeError::new_err(format!(
-        "a device is a millpond.Device or its name, not {}",
-        class.name()?
-    )))
-}
-
-/// The device of an argument, or the default one.
-///
-/// # Errors
-/// As for [`device_argument`].
-pub(crate) fn device_or_default(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    match device_argument(argument)? {
-        Some(device) => Ok(device),
-        None => millpond::default_device().raise(),
-    }
 }
 
 /// Adds classes and functions to the module.

@@ -40,13 +40,14 @@ fn calling_line(py: Python<'_>) -> PyResult<Option<Arc<str>>> {
     Ok(None)
 }
 
-/// The folder of this package's Python files.
+/// The folder of this package's Python files, with the separator that ends it.
 fn package(py: Python<'_>) -> PyResult<&str> {
     static PACKAGE: PyOnceLock<String> = PyOnceLock::new();
     let folder = PACKAGE.get_or_try_init(py, || -> PyResult<String> {
         let file = py.import("millpond")?.getattr("__file__")?;
-        let folder = py.import("os.path")?.call_method1("dirname", (file,))?;
-        folder.extract()
+        let path = py.import("os.path")?;
+        let folder = path.call_method1("dirname", (file,))?;
+        path.call_method1("join", (folder, ""))?.extract()
     })?;
     Ok(folder)
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use millpond::runtime::{Event, Gate, Queue};
-use millpond::types::config::Config;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -11,10 +10,11 @@ use crate::error::Raise;
 use crate::gil;
 use crate::integer;
 use crate::memory::{PyMemory, uses};
-use crate::runtime::device::{PyDevice, device_or_default};
+use crate::runtime::device::PyDevice;
 use crate::runtime::event::PyEvent;
 use crate::runtime::gate::PyGate;
 use crate::runtime::service;
+use crate::tensor::place::{DeviceLike, device_or_default};
 
 /// An ordered line of commands on one device.
 ///
@@ -26,24 +26,16 @@ pub(crate) struct PyQueue(pub(crate) Queue);
 
 #[pymethods]
 impl PyQueue {
-    /// Make a queue of a device, or of the default device.
+    /// Make a queue of a device, or of the default device; a queue stands for its device.
     #[new]
     #[pyo3(signature = (device=None, *, in_order=true, profiling=false))]
     fn new(
         py: Python<'_>,
-        device: Option<&Bound<'_, PyAny>>,
+        device: Option<DeviceLike>,
         in_order: bool,
         profiling: bool,
     ) -> PyResult<Self> {
-        gil::enter();
-        let device = device_or_default(device)?;
-        let options = millpond::QueueOptions {
-            out_of_order: !in_order,
-            profiling,
-        };
-        gil::release(py, || device.create_queue(&options))
-            .map(Self)
-            .raise()
+        PyDevice(device_or_default(device)?).create_queue(py, in_order, profiling)
     }
 
     /// The device that it belongs to.
@@ -195,6 +187,5 @@ impl PyQueue {
 
 /// Adds the class to the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("_trace_lines", Config::get().trace_lines)?;
     module.add_class::<PyQueue>()
 }

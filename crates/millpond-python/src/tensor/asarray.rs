@@ -2,7 +2,7 @@
 //! asked for.
 
 use millpond::tensor::manipulation::stack;
-use millpond::tensor::{Order, Place, Tensor, creation};
+use millpond::tensor::{Place, Tensor, creation};
 use millpond::types::DType;
 use millpond::{MemoryKind, Queue};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
@@ -14,8 +14,9 @@ use crate::runtime::PyQueue;
 use crate::tensor::array::PyArray;
 use crate::tensor::dtype::DTypeLike;
 use crate::tensor::operators::Answer;
-use crate::tensor::place::{DeviceLike, KindLike, Where};
-use crate::tensor::{enter, foreign, order, scalar, sequence};
+use crate::tensor::place::{DeviceLike, KindLike};
+use crate::tensor::request::Request;
+use crate::tensor::{foreign, order, scalar, sequence};
 
 /// Converts an object to an array.
 ///
@@ -55,13 +56,8 @@ fn asarray<'py>(
     order: &str,
 ) -> Answer<'py> {
     let py = obj.py();
-    enter(py);
-    let wanted = Wanted {
-        dtype: dtype.map(|dtype| dtype.0),
-        place: Where::new(device, queue, usm_type),
-        copy,
-        order: order::parse(order)?,
-    };
+    let request = Request::new(py, dtype, order, device, usm_type, queue)?;
+    let wanted = Wanted { request, copy };
     if let Ok(array) = obj.cast::<PyArray>() {
         let source = array.get().tensor();
         return match wanted.of_array(source)? {
@@ -70,7 +66,7 @@ fn asarray<'py>(
         };
     }
     if !is_new(obj)? {
-        let source = imported(obj, wanted.place.queue()?.as_ref(), copy)?;
+        let source = imported(obj, wanted.request.place.queue()?.as_ref(), copy)?;
         return PyArray::object(py, wanted.of_foreign(source)?);
     }
     if copy == Some(false) {
@@ -79,8 +75,13 @@ fn asarray<'py>(
             foreign::describe(obj)
         )));
     }
-    let result = new(obj, wanted.dtype, &wanted.place.place()?)?;
-    PyArray::object(py, order::arranged(result, wanted.order)?)
+    let Request {
+        dtype,
+        order,
+        place,
+    } = wanted.request;
+    let result = new(obj, dtype, &place.place()?)?;
+    PyArray::object(py, order::arranged(result, order)?)
 }
 
 /// Makes an array of an array of NumPy; its memory is shared, unless told otherwise.
@@ -127,13 +128,8 @@ fn from_dlpack<'py>(
     copy: Option<bool>,
 ) -> Answer<'py> {
     let py = x.py();
-    enter(py);
-    let wanted = Wanted {
-        dtype: None,
-        place: Where::new(device, None, None),
-        copy,
-        order: Order::K,
-    };
+    let request = Request::new(py, None, "K", device, None, None)?;
+    let wanted = Wanted { request, copy };
     if let Ok(array) = x.cast::<PyArray>() {
         let source = array.get().tensor();
         let result = wanted.of_array(source)?;
@@ -145,16 +141,14 @@ fn from_dlpack<'py>(
 
 /// What an array is to be; what isn't said stays as it is.
 struct Wanted {
-    dtype: Option<DType>,
-    place: Where,
+    request: Request,
     copy: Option<bool>,
-    order: Order,
 }
 
 impl Wanted {
     /// The array made of another; `None` if that is what is wanted.
     fn of_array(&self, source: &Tensor) -> PyResult<Option<Tensor>> {
-        let place = self.place.beside(source)?;
+        let place = self.request.place.beside(source)?;
         if self.copy != Some(true) && self.is_met(source)? {
             return Ok(None);
         }
@@ -166,23 +160,28 @@ impl Wanted {
         if self.copy != Some(true) && self.is_met(&source)? {
             return Ok(source);
         }
-        let mut place = self.place.beside(&source)?;
-        place.kind = self.place.kind().unwrap_or(MemoryKind::Device);
+        let mut place = self.request.place.beside(&source)?;
+        place.kind = self.request.place.kind().unwrap_or(MemoryKind::Device);
         self.copied(&source, &place)
     }
 
     /// Whether an array is what is wanted, but for being a copy.
     fn is_met(&self, tensor: &Tensor) -> PyResult<bool> {
-        let there = match self.place.queue()? {
+        let Request {
+            dtype,
+            order,
+            place,
+        } = &self.request;
+        let there = match place.queue()? {
             // A device is where its arrays are, whatever queue they use; a queue is one of them.
-            Some(queue) if self.place.names_queue() => tensor.memory().is_on(&queue),
+            Some(queue) if place.names_queue() => tensor.memory().is_on(&queue),
             Some(queue) => tensor.device() == *queue.device(),
             None => true,
         };
         Ok(there
-            && self.dtype.is_none_or(|dtype| dtype == tensor.dtype())
-            && self.place.kind().is_none_or(|kind| kind == tensor.kind())
-            && order::is_met(tensor, self.order))
+            && dtype.is_none_or(|dtype| dtype == tensor.dtype())
+            && place.kind().is_none_or(|kind| kind == tensor.kind())
+            && order::is_met(tensor, *order))
     }
 
     fn copied(&self, source: &Tensor, place: &Place) -> PyResult<Tensor> {
@@ -192,14 +191,15 @@ impl Wanted {
                  copy",
             ));
         }
-        let dtype = self.dtype.unwrap_or(source.dtype());
+        let order = self.request.order;
+        let dtype = self.request.dtype.unwrap_or(source.dtype());
         if source.device() != *place.device() {
             let moved = source.to_place(place).raise()?;
             let result = moved.astype(dtype, false).raise()?;
-            return order::arranged(result, self.order);
+            return order::arranged(result, order);
         }
         // One pass moves and converts.
-        let result = creation::empty_like(source, Some(dtype), self.order, Some(place)).raise()?;
+        let result = creation::empty_like(source, Some(dtype), order, Some(place)).raise()?;
         result.assign(source).raise()?;
         Ok(result)
     }

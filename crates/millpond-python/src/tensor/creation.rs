@@ -4,8 +4,8 @@
 //! in [`asarray`](super::asarray).
 
 use millpond::tensor::creation::{self, Indexing};
-use millpond::tensor::{Order, Place, Tensor, data_types, range};
-use millpond::types::{DType, Scalar};
+use millpond::tensor::{Tensor, range};
+use millpond::types::Scalar;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -13,39 +13,14 @@ use pyo3::types::PyTuple;
 use crate::error::Raise;
 use crate::integer;
 use crate::runtime::PyQueue;
-use crate::tensor::array::{ArrayLike, PyArray};
+use crate::tensor::array::{ArrayLike, PyArray, tuple_of};
 use crate::tensor::dtype::DTypeLike;
 use crate::tensor::extent::ShapeLike;
 use crate::tensor::operators::Answer;
-use crate::tensor::place::{DeviceLike, KindLike, Where};
-use crate::tensor::scalar::{self, Number};
+use crate::tensor::place::{DeviceLike, KindLike};
+use crate::tensor::request::{Fill, Request};
+use crate::tensor::scalar::Number;
 use crate::tensor::{enter, order};
-
-/// The dtype that was asked for, else the device's default float.
-fn dtype_or_float(dtype: Option<DTypeLike>, place: &Place) -> DType {
-    dtype.map_or_else(
-        || data_types::default_float(place.device()),
-        |dtype| dtype.0,
-    )
-}
-
-/// An array of one value in this order.
-fn filled(
-    shape: &ShapeLike,
-    value: Scalar,
-    dtype: Option<DType>,
-    order: Order,
-    place: &Place,
-) -> PyResult<Tensor> {
-    if order != Order::F {
-        return creation::full(&shape.0, value, dtype, place).raise();
-    }
-    // A shape read backwards in row-major order is the shape in column-major order.
-    let reversed: Vec<usize> = shape.0.iter().rev().copied().collect();
-    let tensor = creation::full(&reversed, value, dtype, place).raise()?;
-    let axes: Vec<isize> = (0..reversed.len() as isize).rev().collect();
-    tensor.permute_dims(&axes).raise()
-}
 
 /// Makes an array without setting its elements.
 ///
@@ -80,62 +55,47 @@ fn empty<'py>(
     usm_type: Option<KindLike>,
     queue: Option<Py<PyQueue>>,
 ) -> Answer<'py> {
-    enter(py);
-    let place = Where::new(device, queue, usm_type).place()?;
-    let (dtype, order) = (dtype_or_float(dtype, &place), order::parse(order)?);
-    PyArray::of(py, creation::empty_in_order(&shape.0, dtype, order, &place))
+    let request = Request::new(py, dtype, order, device, usm_type, queue)?;
+    let place = request.place.place()?;
+    let dtype = request.dtype_or_float(&place);
+    PyArray::of(
+        py,
+        creation::empty_in_order(&shape.0, dtype, request.order, &place),
+    )
 }
 
-/// Makes an array of zeros.
-///
-/// Parameters
-/// ----------
-/// shape : int or tuple of int
-///     Sizes of the axes.
-/// dtype, device, order, usm_type, queue
-///     As for `empty`.
-#[pyfunction]
-#[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
-fn zeros<'py>(
-    py: Python<'py>,
-    shape: ShapeLike,
-    dtype: Option<DTypeLike>,
-    device: Option<DeviceLike>,
-    order: &str,
-    usm_type: Option<KindLike>,
-    queue: Option<Py<PyQueue>>,
-) -> Answer<'py> {
-    enter(py);
-    let place = Where::new(device, queue, usm_type).place()?;
-    let dtype = Some(dtype_or_float(dtype, &place));
-    let order = order::parse(order)?;
-    PyArray::object(py, filled(&shape, Scalar::Int(0), dtype, order, &place)?)
+macro_rules! constants {
+    ($($(#[$about:meta])* $name:ident: $value:literal;)*) => { $(
+        $(#[$about])*
+        ///
+        /// Parameters
+        /// ----------
+        /// shape : int or tuple of int
+        ///     Sizes of the axes.
+        /// dtype, device, order, usm_type, queue
+        ///     As for `empty`.
+        #[pyfunction]
+        #[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
+        fn $name<'py>(
+            py: Python<'py>,
+            shape: ShapeLike,
+            dtype: Option<DTypeLike>,
+            device: Option<DeviceLike>,
+            order: &str,
+            usm_type: Option<KindLike>,
+            queue: Option<Py<PyQueue>>,
+        ) -> Answer<'py> {
+            let request = Request::new(py, dtype, order, device, usm_type, queue)?;
+            request.filled_with_float(py, &shape.0, $value)
+        }
+    )* };
 }
 
-/// Makes an array of ones.
-///
-/// Parameters
-/// ----------
-/// shape : int or tuple of int
-///     Sizes of the axes.
-/// dtype, device, order, usm_type, queue
-///     As for `empty`.
-#[pyfunction]
-#[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
-fn ones<'py>(
-    py: Python<'py>,
-    shape: ShapeLike,
-    dtype: Option<DTypeLike>,
-    device: Option<DeviceLike>,
-    order: &str,
-    usm_type: Option<KindLike>,
-    queue: Option<Py<PyQueue>>,
-) -> Answer<'py> {
-    enter(py);
-    let place = Where::new(device, queue, usm_type).place()?;
-    let dtype = Some(dtype_or_float(dtype, &place));
-    let order = order::parse(order)?;
-    PyArray::object(py, filled(&shape, Scalar::Int(1), dtype, order, &place)?)
+constants! {
+    /// Makes an array of zeros.
+    zeros: 0;
+    /// Makes an array of ones.
+    ones: 1;
 }
 
 /// Makes an array of one value.
@@ -153,34 +113,17 @@ fn ones<'py>(
 #[pyfunction]
 #[pyo3(signature = (shape, fill_value, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
 fn full<'py>(
+    py: Python<'py>,
     shape: ShapeLike,
-    fill_value: &Bound<'py, PyAny>,
+    fill_value: Fill<'py>,
     dtype: Option<DTypeLike>,
     device: Option<DeviceLike>,
     order: &str,
     usm_type: Option<KindLike>,
     queue: Option<Py<PyQueue>>,
 ) -> Answer<'py> {
-    let py = fill_value.py();
-    enter(py);
-    let place = Where::new(device, queue, usm_type);
-    let (order, dtype) = (order::parse(order)?, dtype.map(|dtype| dtype.0));
-    if let Ok(value) = fill_value.cast::<PyArray>() {
-        let value = value.get().tensor();
-        let place = place.beside(value)?;
-        let dtype = dtype.unwrap_or(value.dtype());
-        let tensor = creation::empty_in_order(&shape.0, dtype, order, &place).raise()?;
-        tensor.assign(value).raise()?;
-        return PyArray::object(py, tensor);
-    }
-    let (value, own) = match scalar::of_numpy(fill_value)? {
-        Some((value, dtype)) => (value, Some(dtype)),
-        None => (fill_value.extract::<Number>()?.0, None),
-    };
-    PyArray::object(
-        py,
-        filled(&shape, value, dtype.or(own), order, &place.place()?)?,
-    )
+    let request = Request::new(py, dtype, order, device, usm_type, queue)?;
+    request.filled(py, &shape.0, &fill_value)
 }
 
 /// Makes an array of evenly spaced values, `step` apart, from `start` up to `stop`, which isn't
@@ -210,14 +153,16 @@ fn arange(
     usm_type: Option<KindLike>,
     queue: Option<Py<PyQueue>>,
 ) -> Answer<'_> {
-    enter(py);
-    let place = Where::new(device, queue, usm_type).place()?;
+    let request = Request::new(py, dtype, "C", device, usm_type, queue)?;
+    let place = request.place.place()?;
     let (start, stop) = match stop {
         Some(stop) => (start.0, stop.0),
         None => (Scalar::Int(0), start.0),
     };
-    let dtype = dtype.map(|dtype| dtype.0);
-    PyArray::of(py, range::arange(start, stop, step.0, dtype, &place))
+    PyArray::of(
+        py,
+        range::arange(start, stop, step.0, request.dtype, &place),
+    )
 }
 
 /// Makes an array of `num` evenly spaced values from `start` to `stop`.
@@ -247,14 +192,13 @@ fn linspace(
     usm_type: Option<KindLike>,
     queue: Option<Py<PyQueue>>,
 ) -> Answer<'_> {
-    enter(py);
     let num = usize::try_from(num)
         .map_err(|_| PyValueError::new_err(format!("linspace: num is negative: {num}")))?;
-    let place = Where::new(device, queue, usm_type).place()?;
-    let dtype = dtype.map(|dtype| dtype.0);
+    let request = Request::new(py, dtype, "C", device, usm_type, queue)?;
+    let place = request.place.place()?;
     PyArray::of(
         py,
-        range::linspace(start.0, stop.0, num, endpoint, dtype, &place),
+        range::linspace(start.0, stop.0, num, endpoint, request.dtype, &place),
     )
 }
 
@@ -283,11 +227,11 @@ fn eye<'py>(
     usm_type: Option<KindLike>,
     queue: Option<Py<PyQueue>>,
 ) -> Answer<'py> {
-    enter(py);
-    let place = Where::new(device, queue, usm_type).place()?;
-    let dtype = dtype_or_float(dtype, &place);
+    let request = Request::new(py, dtype, order, device, usm_type, queue)?;
+    let place = request.place.place()?;
+    let dtype = request.dtype_or_float(&place);
     let tensor = creation::eye(n_rows, n_cols.unwrap_or(n_rows), k, dtype, &place).raise()?;
-    PyArray::object(py, order::arranged(tensor, order::parse(order)?)?)
+    PyArray::object(py, order::arranged(tensor, request.order)?)
 }
 
 /// Copies the elements on and below a diagonal; zeros are above it.
@@ -360,7 +304,7 @@ fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: &str) -> PyResult<Bound
             )));
         }
     };
-    super::array::tuple_of(py, creation::meshgrid(&tensors, indexing).raise()?)
+    tuple_of(py, creation::meshgrid(&tensors, indexing).raise()?)
 }
 
 /// Adds the functions.

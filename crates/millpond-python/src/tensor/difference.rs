@@ -46,6 +46,14 @@ fn diff<'py>(
     )
 }
 
+fn tolerance(absolute: f64, relative: f64, equal_nan: bool) -> Tolerance {
+    Tolerance {
+        absolute,
+        relative,
+        equal_nan,
+    }
+}
+
 /// Says which elements of two arrays are close.
 ///
 /// Parameters
@@ -69,12 +77,11 @@ fn isclose<'py>(
     equal_nan: bool,
 ) -> Answer<'py> {
     enter(py);
-    let tolerance = Tolerance {
-        absolute: atol,
-        relative: rtol,
-        equal_nan,
-    };
-    PyArray::of(py, a1.tensor().isclose(a2.tensor(), &tolerance))
+    PyArray::of(
+        py,
+        a1.tensor()
+            .isclose(a2.tensor(), &tolerance(atol, rtol, equal_nan)),
+    )
 }
 
 /// Says whether all elements of two arrays are close.
@@ -94,12 +101,11 @@ fn allclose<'py>(
     equal_nan: bool,
 ) -> Answer<'py> {
     enter(py);
-    let tolerance = Tolerance {
-        absolute: atol,
-        relative: rtol,
-        equal_nan,
-    };
-    PyArray::of(py, a1.tensor().allclose(a2.tensor(), &tolerance))
+    PyArray::of(
+        py,
+        a1.tensor()
+            .allclose(a2.tensor(), &tolerance(atol, rtol, equal_nan)),
+    )
 }
 
 /// Adds the products of the elements along an axis, the first ones conjugated.

@@ -1,7 +1,8 @@
 //! Dtype objects: one for each row of the table of dtypes, and no other.
 //!
-//! A dtype equals itself, its name, and NumPy's dtype of the same name, and hashes as its name. It
-//! never imports NumPy, except to be converted to NumPy's dtype.
+//! A dtype equals whatever else means it, as in NumPy: names and their abbreviations, Python's
+//! types, NumPy's dtypes and scalar types. It hashes as its name: of these, the name alone finds it
+//! in a dictionary. NumPy is never imported, except to be given its dtype.
 
 use std::str::FromStr;
 
@@ -84,18 +85,13 @@ impl PyDType {
         foreign::numpy_dtype(py, self.0)
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+    /// What means no dtype may know how to compare itself.
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = other.py();
-        if let Ok(other) = other.cast::<Self>() {
-            return Ok(self.0 == other.get().0);
+        match meaning(other.as_borrowed())? {
+            Some(other) => Ok(PyBool::new(py, self.0 == other).to_owned().into_any()),
+            None => Ok(py.NotImplemented().into_bound(py)),
         }
-        if let Ok(name) = other.cast::<PyString>() {
-            return Ok(name.to_str()? == self.0.name());
-        }
-        if foreign::is_numpy(py, other, "dtype")? {
-            return Ok(foreign::native_dtype(other)? == Some(self.0));
-        }
-        Ok(false)
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
@@ -119,19 +115,7 @@ impl<'py> FromPyObject<'_, 'py> for DTypeLike {
     type Error = PyErr;
 
     fn extract(obj: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(dtype) = obj.cast::<PyDType>() {
-            return Ok(Self(dtype.get().0));
-        }
-        let known = if let Ok(name) = obj.cast::<PyString>() {
-            parse(name.to_str()?)
-        } else if let Ok(class) = obj.cast::<PyType>() {
-            of_class(&class)?
-        } else if foreign::is_numpy(obj.py(), &obj, "dtype")? {
-            foreign::native_dtype(&obj)?
-        } else {
-            None
-        };
-        known.map(Self).ok_or_else(|| {
+        meaning(obj)?.map(Self).ok_or_else(|| {
             let names: Vec<_> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
             PyTypeError::new_err(format!(
                 "{} is no dtype; the dtypes are {}",
@@ -140,6 +124,23 @@ impl<'py> FromPyObject<'_, 'py> for DTypeLike {
             ))
         })
     }
+}
+
+/// The dtype that an object means, if it means one.
+fn meaning(object: Borrowed<'_, '_, PyAny>) -> PyResult<Option<DType>> {
+    if let Ok(dtype) = object.cast::<PyDType>() {
+        return Ok(Some(dtype.get().0));
+    }
+    if let Ok(name) = object.cast::<PyString>() {
+        return Ok(parse(name.to_str()?));
+    }
+    if let Ok(class) = object.cast::<PyType>() {
+        return of_class(&class);
+    }
+    if foreign::is_numpy(object.py(), &object, "dtype")? {
+        return foreign::native_dtype(&object);
+    }
+    Ok(None)
 }
 
 /// The dtype of a name, or of NumPy's abbreviation of it: `float32`, `f4`, `<f4`, `f`.
@@ -198,12 +199,28 @@ fn of_class(class: &Bound<'_, PyType>) -> PyResult<Option<DType>> {
         return Ok(Some(*dtype));
     }
     match foreign::numpy_class(py, "generic")? {
-        Some(generic) if class.is_subclass(&generic)? => {
+        Some(generic) if class.is_subclass(&generic)? && !is_abstract(class)? => {
             let numpy = py.import("numpy")?;
             foreign::native_dtype(&numpy.call_method1("dtype", (class,))?)
         }
         _ => Ok(None),
     }
+}
+
+/// Whether a scalar type of NumPy is of many dtypes, of which NumPy would choose one.
+fn is_abstract(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    const ABSTRACT: [&str; 9] = [
+        "generic",
+        "number",
+        "integer",
+        "signedinteger",
+        "unsignedinteger",
+        "inexact",
+        "floating",
+        "complexfloating",
+        "flexible",
+    ];
+    Ok(class.module()? == "numpy" && ABSTRACT.contains(&class.name()?.to_str()?))
 }
 
 /// Adds the class and the dtypes.

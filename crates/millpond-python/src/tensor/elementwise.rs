@@ -1,7 +1,7 @@
 //! Element-wise functions: one object for each row of the operations.
 
 use millpond::kernel::ops::{self, Operation, rows};
-use millpond::tensor::{Operand, Tensor, apply};
+use millpond::tensor::{Operand, apply};
 use millpond::types::{DType, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -11,6 +11,8 @@ use smallvec::SmallVec;
 use crate::error::Raise;
 use crate::tensor::array::PyArray;
 use crate::tensor::operand::Operands;
+use crate::tensor::operators::Answer;
+use crate::tensor::out::Out;
 use crate::tensor::{enter, operators, order};
 
 // A function that works element by element. The class has no documentation for Python, as it would
@@ -55,9 +57,9 @@ impl ElementwiseFunction {
     fn __call__<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
-        out: Option<&Bound<'py, PyArray>>,
+        out: Option<Out<'py>>,
         order: &str,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> Answer<'py> {
         if out.is_none()
             && order == "K"
             && let Some(result) = self.quickly(args)?
@@ -73,7 +75,13 @@ impl ElementwiseFunction {
             )));
         }
         let operands = Operands::of(name, args.iter_borrowed())?;
-        call(args.py(), self.operation, &operands.list(), out, order)
+        call(
+            args.py(),
+            self.operation,
+            &operands.list(),
+            out.as_ref(),
+            order,
+        )
     }
 
     /// The name.
@@ -148,15 +156,14 @@ pub(crate) fn call<'py>(
     py: Python<'py>,
     operation: &'static Operation,
     operands: &[Operand<'_>],
-    out: Option<&Bound<'py, PyArray>>,
+    out: Option<&Out<'py>>,
     order: &str,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Answer<'py> {
     let order = order::parse(order)?;
     enter(py);
-    let target: Option<&Tensor> = out.map(|out| out.get().tensor());
-    let result = apply(operation, operands, target).raise()?;
+    let result = apply(operation, operands, out.map(Out::tensor)).raise()?;
     match out {
-        Some(out) => Ok(out.clone().into_any()),
+        Some(out) => Ok(out.object()),
         None => PyArray::object(py, order::arranged(result, order)?),
     }
 }

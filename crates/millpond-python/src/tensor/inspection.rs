@@ -1,8 +1,8 @@
 //! What the namespace says about itself, by the standard's inspection interface.
 
-use millpond::Device;
 use millpond::tensor::data_types;
 use millpond::types::DType;
+use millpond::types::shape::MAX_NDIM;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -11,7 +11,7 @@ use crate::error::Raise;
 use crate::runtime::PyDevice;
 use crate::tensor::dtype::PyDType;
 use crate::tensor::foreign;
-use crate::tensor::place::DeviceLike;
+use crate::tensor::place::{DeviceLike, device_or_default};
 
 /// Dtypes that the standard doesn't have.
 const BEYOND: [DType; 2] = [DType::Float16, DType::Bfloat16];
@@ -31,13 +31,12 @@ impl NamespaceInfo {
     /// Returns
     /// -------
     /// dict
-    ///     ``'boolean indexing'``, ``'data-dependent shapes'`` and ``'max dimensions'``, where None
-    ///     is no limit.
+    ///     ``'boolean indexing'``, ``'data-dependent shapes'`` and ``'max dimensions'``.
     fn capabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let answer = PyDict::new(py);
         answer.set_item("boolean indexing", false)?;
         answer.set_item("data-dependent shapes", false)?;
-        answer.set_item("max dimensions", py.None())?;
+        answer.set_item("max dimensions", MAX_NDIM)?;
         Ok(answer)
     }
 
@@ -139,13 +138,6 @@ pub(crate) fn is_of_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool
         }
     }
     Ok(false)
-}
-
-fn device_or_default(device: Option<DeviceLike>) -> PyResult<Device> {
-    match device {
-        Some(device) => Ok(device.device().clone()),
-        None => millpond::default_device().raise(),
-    }
 }
 
 /// Returns an object that answers questions about the namespace.

@@ -2,7 +2,7 @@
 
 use millpond::tensor::{Tensor, manipulation};
 use millpond::types::shape;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -11,7 +11,7 @@ use crate::integer;
 use crate::tensor::array::{ArrayLike, PyArray, tuple_of};
 use crate::tensor::extent::{Integers, ShapeLike, tuple};
 use crate::tensor::operators::Answer;
-use crate::tensor::{enter, order};
+use crate::tensor::{enter, foreign, order};
 
 /// Gives the elements another shape.
 ///
@@ -322,10 +322,13 @@ fn repeat<'py>(
     #[pyo3(from_py_with = integer::integer_or_none)] axis: Option<isize>,
 ) -> Answer<'py> {
     enter(py);
-    let count: isize = repeats.extract().map_err(|_| {
-        pyo3::exceptions::PyNotImplementedError::new_err(format!(
+    let count = integer::integer(repeats).map_err(|error| {
+        if !error.is_instance_of::<PyTypeError>(py) {
+            return error;
+        }
+        PyNotImplementedError::new_err(format!(
             "repeat: only one integer for all elements is available yet, not {}",
-            crate::tensor::foreign::describe(repeats)
+            foreign::describe(repeats)
         ))
     })?;
     let count = usize::try_from(count)

@@ -1,8 +1,8 @@
 //! Arrays, as Python sees them: the module that `millpond.tensor` re-exports.
 //!
-//! A module for each chapter of the standard holds the functions, `array.rs` the class. Arguments
-//! are converted by `dtype.rs`, `extent.rs`, `operand.rs`, `order.rs`, `place.rs` and `scalar.rs`,
-//! so that every function understands the same things in the same way.
+//! A module for each chapter of the standard holds the functions, `array` the class. Arguments
+//! are converted by `dtype.rs`, `extent.rs`, `operand.rs`, `order.rs`, `out.rs`, `place.rs`,
+//! `request.rs` and `scalar.rs`, so that every function understands the same things in the same way.
 #![allow(
     clippy::doc_markdown,
     reason = "what Python shows is written as its documentation is"
@@ -34,9 +34,11 @@ mod manipulation;
 mod operand;
 mod operators;
 mod order;
+mod out;
 mod pickle;
 pub(crate) mod place;
 mod printing;
+mod request;
 mod scalar;
 mod selection;
 mod sequence;

@@ -11,10 +11,10 @@ use crate::gil;
 use crate::interop::view::View;
 use crate::tensor::array::PyArray;
 use crate::tensor::dtype::{DTypeLike, PyDType};
-use crate::tensor::enter;
 use crate::tensor::extent::{ShapeLike, tuple};
 use crate::tensor::operators::Answer;
 use crate::tensor::place::KindLike;
+use crate::tensor::{enter, order};
 
 /// What makes the array again: a function and its arguments.
 pub(crate) fn reduce<'py>(
@@ -67,7 +67,7 @@ fn _rebuild<'py>(
         kind: kind.0,
     };
     let tensor = creation::from_bytes(bytes, dtype.0, &shape.0, &place).raise()?;
-    let tensor = crate::tensor::order::arranged(tensor, crate::tensor::order::parse(order)?)?;
+    let tensor = order::arranged(tensor, order::parse(order)?)?;
     PyArray::object(
         py,
         if read_only {

@@ -62,6 +62,17 @@ impl<'py> FromPyObject<'_, 'py> for DeviceLike {
     }
 }
 
+/// The device of an argument, or the default one.
+///
+/// # Errors
+/// If there is no device.
+pub(crate) fn device_or_default(device: Option<DeviceLike>) -> PyResult<Device> {
+    match device {
+        Some(device) => Ok(device.device().clone()),
+        None => millpond::default_device().raise(),
+    }
+}
+
 /// A kind of memory, by its name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindLike(pub(crate) MemoryKind);

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use millpond::tensor::Tensor;
-use millpond::tensor::display::{FloatMode, Frame, PrintOptions, Sign};
+use millpond::tensor::display::{FloatMode, PrintOptions, Sign};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,7 +33,7 @@ pub(crate) fn repr(py: Python<'_>, tensor: &Tensor) -> PyResult<String> {
 /// `str(array)`.
 pub(crate) fn text(py: Python<'_>, tensor: &Tensor) -> PyResult<String> {
     gil::wait_written(py, tensor.memory())?;
-    tensor.to_text(&current(), &Frame::default()).raise()
+    tensor.to_text(&current()).raise()
 }
 
 /// `format(array, spec)`: a specification is one for the only element.
@@ -68,7 +68,12 @@ fn set(options: &mut PrintOptions, name: &str, value: &Bound<'_, PyAny>) -> PyRe
     match name {
         "linewidth" => options.line_width = number()?,
         "edgeitems" => options.edge_items = number()?,
-        "threshold" => options.threshold = number()?,
+        "threshold" => {
+            let is_endless = value
+                .extract::<f64>()
+                .is_ok_and(|value| value == f64::INFINITY);
+            options.threshold = if is_endless { usize::MAX } else { number()? };
+        }
         "precision" => {
             options.precision = number()?;
             if options.precision > LONGEST {
@@ -150,7 +155,7 @@ fn get_print_options(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 ///     Columns of a line.
 /// edgeitems : int, optional
 ///     Elements shown at each end of a summarised axis.
-/// threshold : int, optional
+/// threshold : int or inf, optional
 ///     Arrays of more elements are summarised.
 /// precision : int, optional
 ///     Digits behind the point.

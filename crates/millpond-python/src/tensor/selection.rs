@@ -1,13 +1,14 @@
 //! Functions that choose between elements and have arguments of their own.
 
 use millpond::kernel::ops::rows;
-use millpond::tensor::{Operand, Tensor};
+use millpond::tensor::Operand;
 use pyo3::prelude::*;
 
 use crate::error::Raise;
 use crate::tensor::array::{ArrayLike, PyArray};
 use crate::tensor::operand::Operands;
 use crate::tensor::operators::Answer;
+use crate::tensor::out::Out;
 use crate::tensor::{elementwise, enter};
 
 /// Limits each element from below and above.
@@ -26,7 +27,7 @@ fn clip<'py>(
     x: &Bound<'py, PyAny>,
     min: Option<&Bound<'py, PyAny>>,
     max: Option<&Bound<'py, PyAny>>,
-    out: Option<ArrayLike<'py>>,
+    out: Option<Out<'py>>,
 ) -> Answer<'py> {
     let py = x.py();
     enter(py);
@@ -44,10 +45,10 @@ fn clip<'py>(
         (None, Some(_)) => (None, Some(operands[1])),
         (None, None) => (None, None),
     };
-    let target: Option<&Tensor> = out.as_ref().map(ArrayLike::tensor);
+    let target = out.as_ref().map(Out::tensor);
     let result = array.tensor().clip(low, high, target).raise()?;
     match out {
-        Some(out) => Ok(out.object().clone().into_any()),
+        Some(out) => Ok(out.object()),
         None => PyArray::object(py, result),
     }
 }
@@ -72,7 +73,7 @@ fn r#where<'py>(
     condition: &Bound<'py, PyAny>,
     x1: &Bound<'py, PyAny>,
     x2: &Bound<'py, PyAny>,
-    out: Option<&Bound<'py, PyArray>>,
+    out: Option<Out<'py>>,
     order: &str,
 ) -> Answer<'py> {
     let objects = [condition, x1, x2];
@@ -80,7 +81,8 @@ fn r#where<'py>(
         "where",
         objects.into_iter().map(|object| object.as_borrowed()),
     )?;
-    elementwise::call(condition.py(), &rows::where_, &operands.list(), out, order)
+    let (py, operands) = (condition.py(), operands.list());
+    elementwise::call(py, &rows::where_, &operands, out.as_ref(), order)
 }
 
 /// Adds the functions.

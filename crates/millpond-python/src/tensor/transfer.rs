@@ -1,7 +1,7 @@
 //! Copies: to other devices, to NumPy, and of the same array.
 
 use millpond::tensor::{Order, Tensor};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::Raise;
@@ -29,7 +29,7 @@ pub(crate) fn to_device<'py>(
     };
     let result = match queue {
         Some(queue) if queue.device() != device.device() => {
-            return Err(pyo3::exceptions::PyValueError::new_err(format!(
+            return Err(PyValueError::new_err(format!(
                 "to_device: the stream is on {}, not on {}",
                 queue.device(),
                 device.device()

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
 
 use millpond_hal as hal;
+use smallvec::SmallVec;
 
 use crate::lifecycle;
 use crate::memory::Allocation;
@@ -52,7 +53,7 @@ impl Site {
     }
 
     /// The queues that are alive.
-    pub(crate) fn queues(&self) -> Vec<Arc<QueueCore>> {
+    pub(crate) fn queues(&self) -> SmallVec<[Arc<QueueCore>; 4]> {
         lock(&self.queues)
             .iter()
             .filter_map(Weak::upgrade)
@@ -98,9 +99,15 @@ impl Site {
     /// Called after every wait: gives back what is due, with few driver calls.
     #[inline]
     pub(crate) fn after_wait(&self) {
-        if self.duties.load(Relaxed) != 0 && lifecycle::is_running() {
+        if self.has_duties() && lifecycle::is_running() {
             self.release_due();
         }
+    }
+
+    /// Whether there may be something to do after a wait.
+    #[inline]
+    pub(crate) fn has_duties(&self) -> bool {
+        self.duties.load(Relaxed) != 0
     }
 
     #[cold]

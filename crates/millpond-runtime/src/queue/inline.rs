@@ -70,7 +70,10 @@ fn run<K: HostKernel>(kernel: &K, bases: &[Address]) -> Result<()> {
     match catch_unwind(body) {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(fail(kernel, FailureKind::Command, &error.to_string())),
-        Err(payload) => Err(fail(kernel, FailureKind::Panic, &panic_message(&*payload))),
+        Err(payload) => {
+            let reason = Failure::panic_reason(payload);
+            Err(fail(kernel, FailureKind::Panic, &reason))
+        }
     }
 }
 
@@ -79,11 +82,4 @@ fn fail(kernel: &dyn HostKernel, kind: FailureKind, reason: &str) -> Error {
     let failure = Failure::with_origin(kind, describe(kernel), reason, current_origin());
     failure.surface();
     Error::Failed(failure)
-}
-
-/// The text of a panic's payload.
-pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    format!("panicked: {}", text.unwrap_or("no message"))
 }

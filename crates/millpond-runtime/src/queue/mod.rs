@@ -88,8 +88,14 @@ impl Queue {
 
     /// Whether everything submitted has finished, and there is no event to wait for.
     pub fn is_idle(&self) -> bool {
-        let line = self.0.lock();
-        line.submitted == self.0.native.progress().completed() && line.waits.is_empty()
+        self.0.is_idle(&self.0.lock())
+    }
+
+    /// Whether a wait would return at once and have nothing to tell: everything submitted has
+    /// finished, and every failure was told. Never after shutdown or in a forked process.
+    #[inline]
+    pub fn is_settled(&self) -> bool {
+        lifecycle::is_running() && self.0.is_settled()
     }
 
     /// Allocates from the device's pool of this kind. The address is known at once; the bytes are
@@ -134,6 +140,9 @@ impl Queue {
     /// As for [`Queue::wait`]; [`Error::TimedOut`].
     pub fn wait_until(&self, deadline: Option<Instant>) -> Result<()> {
         lifecycle::check("waiting")?;
+        if self.0.is_settled() {
+            return Ok(());
+        }
         let begin = Instant::now();
         let sequence = self.0.last_command();
         let sequence = sequence.map_or_else(|| self.barrier(&[]).map(|event| event.sequence()), Ok);
@@ -221,9 +230,27 @@ impl QueueCore {
     /// A command that finishes after everything submitted so far; none if it takes a barrier.
     fn last_command(&self) -> Option<u64> {
         let line = self.lock();
-        let idle = line.submitted == self.native.progress().completed();
-        let simple = (self.native.in_order || idle || line.closed) && line.waits.is_empty();
-        simple.then_some(line.submitted)
+        let simple = (self.native.in_order || line.closed) && line.waits.is_empty();
+        (simple || self.is_idle(&line)).then_some(line.submitted)
+    }
+
+    #[inline]
+    fn is_idle(&self, line: &Line) -> bool {
+        line.submitted == self.native.progress().completed() && line.waits.is_empty()
+    }
+
+    /// Whether a wait would return at once and have nothing to tell nor to do. It then counts as
+    /// one.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        let line = self.lock();
+        let settled = self.is_idle(&line)
+            && self.native.progress().failed() as usize <= line.told
+            && !self.device.site().has_duties();
+        if settled {
+            self.native.observe(line.submitted);
+        }
+        settled
     }
 
     /// Wraps foreign memory; `Queue::import` states what the caller promises.

@@ -41,8 +41,10 @@ impl Native {
         self.observed.load(Ordering::Relaxed)
     }
 
-    fn observe(&self, sequence: u64) {
-        if self.in_order {
+    /// Notes that the host knows a command to have finished.
+    #[inline]
+    pub(crate) fn observe(&self, sequence: u64) {
+        if self.in_order && self.observed() < sequence {
             self.observed.fetch_max(sequence, Ordering::Relaxed);
         }
     }
@@ -152,7 +154,7 @@ impl Native {
     }
 
     /// How a finished command ended.
-    fn success(&self, sequence: u64) -> Result<(), Failure> {
+    pub(crate) fn success(&self, sequence: u64) -> Result<(), Failure> {
         if self.has_failed(sequence) {
             return self.queue.outcome(sequence).unwrap_or(Ok(()));
         }

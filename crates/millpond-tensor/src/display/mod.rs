@@ -3,7 +3,11 @@
 //! Numbers of an array share one format, so that columns align; long arrays are summarised by
 //! their edges, and only those are read. Printing observes, so it waits (rule O5).
 
+mod digits;
+mod float;
 mod number;
+mod options;
+mod page;
 #[cfg(test)]
 mod tests;
 
@@ -14,134 +18,29 @@ use crate::error::{Error, Result};
 use crate::indexing::Index;
 use crate::tensor::Tensor;
 use number::NumberFormat;
-
-/// How many digits floats have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FloatMode {
-    /// Always `precision` digits behind the point.
-    Fixed,
-    /// As many as it takes to tell a number from its neighbours.
-    Unique,
-    /// As with `Unique`, but `precision` at most.
-    MaxPrec,
-    /// As with `MaxPrec`, but as many for each as for the one with most.
-    MaxPrecEqual,
-}
-
-impl FloatMode {
-    /// The mode of NumPy's name for it.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "fixed" => Self::Fixed,
-            "unique" => Self::Unique,
-            "maxprec" => Self::MaxPrec,
-            "maxprec_equal" => Self::MaxPrecEqual,
-            _ => return None,
-        })
-    }
-}
-
-/// What stands in front of positive numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sign {
-    /// Nothing.
-    Minus,
-    /// A plus.
-    Plus,
-    /// A space.
-    Space,
-}
-
-/// How arrays are printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrintOptions {
-    /// Columns of a line.
-    pub line_width: usize,
-    /// Elements shown at each end of a summarised axis.
-    pub edge_items: usize,
-    /// Arrays of more elements are summarised.
-    pub threshold: usize,
-    /// Digits behind the point.
-    pub precision: usize,
-    /// How many digits floats have.
-    pub float_mode: FloatMode,
-    /// Whether floats never have an exponent.
-    pub suppress: bool,
-    /// What NaN is called.
-    pub nan: String,
-    /// What infinity is called.
-    pub infinity: String,
-    /// What stands in front of positive numbers.
-    pub sign: Sign,
-}
-
-impl Default for PrintOptions {
-    fn default() -> Self {
-        Self {
-            line_width: 75,
-            edge_items: 3,
-            threshold: 1000,
-            precision: 8,
-            float_mode: FloatMode::MaxPrec,
-            suppress: false,
-            nan: "nan".to_owned(),
-            infinity: "inf".to_owned(),
-            sign: Sign::Minus,
-        }
-    }
-}
-
-/// What stands between and around the elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
-    /// Between elements.
-    pub separator: &'a str,
-    /// What the caller puts in front; lines after the first are indented as much.
-    pub prefix: &'a str,
-    /// What the caller puts behind; the last line leaves room for it.
-    pub suffix: &'a str,
-}
-
-impl Default for Frame<'_> {
-    fn default() -> Self {
-        Self {
-            separator: " ",
-            prefix: "",
-            suffix: "",
-        }
-    }
-}
+pub use options::{FloatMode, PrintOptions, Sign};
+use page::{Frame, Page, edges};
 
 impl Tensor {
-    /// The elements in brackets, as `str` of an array gives them.
+    /// The elements in brackets; the number itself, with all its digits, if there are no axes.
     ///
     /// # Errors
     /// The failure of what computed them; no memory.
-    pub fn to_text(&self, options: &PrintOptions, frame: &Frame<'_>) -> Result<String> {
-        if self.size() == 0 {
-            return Ok("[]".to_owned());
-        }
-        let summarise = self.size() > options.threshold;
-        let mut shown = Vec::new();
-        self.collect_shown(options, summarise, &mut shown)?;
-        let format = NumberFormat::of(&shown, self.dtype(), options);
-        let words = shown.iter().map(|&value| format.word(value)).collect();
-        let mut page = Page {
-            words,
-            next: 0,
-            shape: self.shape(),
-            edge: summarise.then_some(options.edge_items),
-            separator: frame.separator,
-        };
+    pub fn to_text(&self, options: &PrintOptions) -> Result<String> {
         if self.ndim() == 0 {
-            return Ok(page.word());
+            let mut shown = Vec::new();
+            self.collect_shown(None, &mut shown)?;
+            let words = shown
+                .iter()
+                .map(|&value| number::alone(value, self.dtype()));
+            return Ok(words.collect());
         }
-        let indent = 1 + frame.prefix.chars().count();
-        let width = options
-            .line_width
-            .saturating_sub(frame.suffix.chars().count());
-        Ok(page.axis(0, indent, width))
+        let frame = Frame {
+            separator: " ",
+            prefix: "",
+            suffix: "",
+        };
+        self.to_framed_text(options, frame)
     }
 
     /// The array as a call that would make it: `name([1, 2])`, with shape and dtype where the
@@ -157,7 +56,7 @@ impl Tensor {
             suffix: ")",
         };
         let mut extras = Vec::new();
-        if self.size() == 0 && self.shape() != [0] {
+        if (self.size() == 0 && self.shape() != [0]) || self.size() > options.threshold {
             extras.push(format!("shape={}", Tuple(self.shape())));
         }
         let is_default = matches!(
@@ -167,7 +66,7 @@ impl Tensor {
         if !is_default || self.size() == 0 {
             extras.push(format!("dtype={}", self.dtype()));
         }
-        let text = self.to_text(options, &frame)?;
+        let text = self.to_framed_text(options, frame)?;
         if extras.is_empty() {
             return Ok(format!("{prefix}{text})"));
         }
@@ -183,14 +82,39 @@ impl Tensor {
         Ok(format!("{begun}{space}{extras})"))
     }
 
+    /// The elements in brackets, laid out for what stands around them.
+    fn to_framed_text(&self, options: &PrintOptions, frame: Frame<'_>) -> Result<String> {
+        if self.size() == 0 {
+            return Ok("[]".to_owned());
+        }
+        let edge = (self.size() > options.threshold).then_some(options.edge_items);
+        let mut shown = Vec::new();
+        self.collect_shown(edge, &mut shown)?;
+        let mut measured = Vec::new();
+        if edge == Some(0) {
+            // As with NumPy, whose edges of no elements are the whole array.
+            self.collect_shown(None, &mut measured)?;
+        }
+        let measured = if edge == Some(0) { &measured } else { &shown };
+        let format = NumberFormat::of(measured, self.dtype(), self.ndim(), options);
+        let words: Vec<String> = shown.iter().map(|&value| format.word(value)).collect();
+        let mut page = Page {
+            words: words.into_iter(),
+            shape: self.shape(),
+            edge,
+            separator: frame.separator,
+        };
+        if self.ndim() == 0 {
+            return Ok(page.word());
+        }
+        let indent = 1 + frame.prefix.chars().count();
+        let suffix = frame.suffix.chars().count();
+        Ok(page.axis(0, indent, options.line_width.saturating_sub(suffix)))
+    }
+
     /// Reads the elements that are shown, in row-major order.
-    fn collect_shown(
-        &self,
-        options: &PrintOptions,
-        summarise: bool,
-        shown: &mut Vec<Scalar>,
-    ) -> Result<()> {
-        if !summarise || self.ndim() == 0 {
+    fn collect_shown(&self, edge: Option<usize>, shown: &mut Vec<Scalar>) -> Result<()> {
+        if edge.is_none() || self.ndim() == 0 {
             let bytes = self.to_bytes()?;
             for element in bytes.chunks_exact(self.item_size()) {
                 let value = Scalar::from_bytes(self.dtype(), element);
@@ -199,109 +123,18 @@ impl Tensor {
             return Ok(());
         }
         let size = self.shape()[0];
-        let (head, tail) = edges(size, Some(options.edge_items));
+        let (head, tail) = edges(size, edge);
         if self.ndim() == 1 {
             for (begin, end) in [(0, head), (size - tail, size)] {
                 let part = self.get(&[Index::range(begin as isize, end as isize)])?;
-                part.collect_shown(options, false, shown)?;
+                part.collect_shown(None, shown)?;
             }
             return Ok(());
         }
         for index in (0..head).chain(size - tail..size) {
             self.get(&[Index::At(index as isize)])?
-                .collect_shown(options, true, shown)?;
+                .collect_shown(edge, shown)?;
         }
         Ok(())
-    }
-}
-
-/// How many elements of an axis are shown from its begin, and how many from its end.
-const fn edges(size: usize, edge: Option<usize>) -> (usize, usize) {
-    match edge {
-        Some(edge) if size > 2 * edge => (edge, edge),
-        _ => (size, 0),
-    }
-}
-
-/// Words on their way into brackets and lines.
-struct Page<'a> {
-    words: Vec<String>,
-    next: usize,
-    shape: &'a [usize],
-    edge: Option<usize>,
-    separator: &'a str,
-}
-
-impl Page<'_> {
-    fn word(&mut self) -> String {
-        let word = self.words.get_mut(self.next).map(std::mem::take);
-        self.next += 1;
-        word.unwrap_or_default()
-    }
-
-    /// The elements of an axis in brackets; lines after the first are indented.
-    fn axis(&mut self, axis: usize, indent: usize, width: usize) -> String {
-        let axes_left = self.shape.len() - axis;
-        let (head, tail) = edges(self.shape[axis], self.edge);
-        let is_cut = head + tail < self.shape[axis];
-        if axes_left == 1 {
-            return self.line(head, tail, is_cut, indent, width);
-        }
-        let mut parts = Vec::new();
-        for _ in 0..head {
-            parts.push(self.axis(axis + 1, indent + 1, width.saturating_sub(1)));
-        }
-        if is_cut {
-            parts.push("...".to_owned());
-        }
-        for _ in 0..tail {
-            parts.push(self.axis(axis + 1, indent + 1, width.saturating_sub(1)));
-        }
-        let between = format!(
-            "{}{}{}",
-            self.separator.trim_end(),
-            "\n".repeat(axes_left - 1),
-            " ".repeat(indent)
-        );
-        format!("[{}]", parts.join(&between))
-    }
-
-    /// The elements of the last axis, in lines of `width` columns.
-    fn line(
-        &mut self,
-        head: usize,
-        tail: usize,
-        is_cut: bool,
-        indent: usize,
-        width: usize,
-    ) -> String {
-        let mut words: Vec<String> = (0..head).map(|_| self.word()).collect();
-        if is_cut {
-            words.push("...".to_owned());
-        }
-        words.extend((0..tail).map(|_| self.word()));
-        // The separator, or the bracket of the last word, must still fit the line.
-        let room = width.saturating_sub(self.separator.trim_end().len().max(1));
-        let mut text = String::new();
-        let mut line = " ".repeat(indent);
-        let mut line_len = indent;
-        let count = words.len();
-        for (index, word) in words.into_iter().enumerate() {
-            let word_len = word.chars().count();
-            if line_len + word_len > room && line_len > indent {
-                text.push_str(line.trim_end());
-                text.push('\n');
-                line = " ".repeat(indent);
-                line_len = indent;
-            }
-            line.push_str(&word);
-            line_len += word_len;
-            if index + 1 < count {
-                line.push_str(self.separator);
-                line_len += self.separator.len();
-            }
-        }
-        text.push_str(&line);
-        format!("[{}]", text.get(indent..).unwrap_or(""))
     }
 }

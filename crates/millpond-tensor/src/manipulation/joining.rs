@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::apply::{copy_into, join};
 use crate::creation::empty;
 use crate::data_types;
-use crate::error::{Error, Result};
+use crate::error::{During, Error, Result};
 use crate::indexing::Index;
 use crate::operand::Operand;
 use crate::place::Place;
@@ -104,7 +104,8 @@ pub fn concat(arrays: &[&Tensor], axis: Option<isize>) -> Result<Tensor> {
 /// Arrays of one shape along a new axis.
 ///
 /// # Errors
-/// Shapes that differ; no common dtype; different devices; no arrays; no memory.
+/// Shapes that differ; [`Error::Dimensions`] for too many axes; no common dtype; different devices;
+/// no arrays; no memory.
 pub fn stack(arrays: &[&Tensor], axis: isize) -> Result<Tensor> {
     const OPERATION: &str = "stack";
     let (dtype, place) = together(OPERATION, arrays)?;
@@ -122,6 +123,7 @@ pub fn stack(arrays: &[&Tensor], axis: isize) -> Result<Tensor> {
     }
     let mut shape: Shape = first.shape().into();
     shape.insert(axis, arrays.len());
+    shape::check_ndim(shape.len()).during(OPERATION)?;
     let result = empty(&shape, dtype, &place)?;
     for (index, array) in arrays.iter().enumerate() {
         let target = result.along(axis, Index::At(index as isize))?;

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::apply::copy_into;
 use crate::creation::{Order, empty};
-use crate::error::{Error, Result};
+use crate::error::{During, Error, Result};
 use crate::indexing::Index;
 use crate::place::Place;
 use crate::tensor::Tensor;
@@ -25,16 +25,18 @@ impl Tensor {
             let flat = self.reshape(&[self.size() as isize], None)?;
             let shape: SmallVec<[isize; 4]> =
                 self.shape().iter().map(|&size| size as isize).collect();
-            return flat.rolled(0, shifts.iter().sum())?.reshape(&shape, None);
+            let shift = shifts.iter().map(|&shift| shift as i128).sum();
+            return flat.rolled(0, shift)?.reshape(&shape, None);
         };
         if shifts.len() != axes.len() && shifts.len() != 1 {
             let reason = format!("{} shifts for {} axes", shifts.len(), axes.len());
             return Err(Error::value("roll", reason));
         }
-        let mut moved: SmallVec<[isize; 4]> = SmallVec::from_elem(0, self.ndim());
+        let mut moved: SmallVec<[i128; 4]> = SmallVec::from_elem(0, self.ndim());
         for (index, &axis) in axes.iter().enumerate() {
             // An axis may be named several times; its shifts add up.
-            moved[normalize_axis(axis, self.ndim())?] += shifts[index.min(shifts.len() - 1)];
+            let shift = shifts[index.min(shifts.len() - 1)];
+            moved[normalize_axis(axis, self.ndim())?] += shift as i128;
         }
         let mut result = self.clone();
         for (axis, &shift) in moved.iter().enumerate() {
@@ -48,14 +50,14 @@ impl Tensor {
         Ok(result)
     }
 
-    fn rolled(&self, axis: usize, shift: isize) -> Result<Self> {
+    fn rolled(&self, axis: usize, shift: i128) -> Result<Self> {
         let place = Place::of(self);
         let result = empty(self.shape(), self.dtype(), &place)?;
         let size = self.shape()[axis] as isize;
         if self.size() == 0 {
             return Ok(result);
         }
-        let shift = shift.rem_euclid(size);
+        let shift = shift.rem_euclid(size as i128) as isize;
         for (from, to, len) in [(0, shift, size - shift), (size - shift, 0, shift)] {
             if len > 0 {
                 let source = self.along(axis, Index::range(from, from + len))?;
@@ -70,13 +72,12 @@ impl Tensor {
     /// be.
     ///
     /// # Errors
-    /// A result too large; no memory.
+    /// A result too large; [`Error::Dimensions`] for too many axes; no memory.
     pub fn tile(&self, repetitions: &[usize]) -> Result<Self> {
         let ndim = self.ndim().max(repetitions.len());
-        let mut pairs = Shape::new();
-        let mut whole = Shape::new();
-        let mut open: SmallVec<[isize; 4]> = SmallVec::new();
-        let mut source: SmallVec<[isize; 4]> = SmallVec::new();
+        shape::check_ndim(ndim).during("tile")?;
+        let mut parts: SmallVec<[Part; 8]> = SmallVec::new();
+        let mut shape = Shape::new();
         for axis in 0..ndim {
             let size = (axis + self.ndim())
                 .checked_sub(ndim)
@@ -84,21 +85,10 @@ impl Tensor {
             let times = (axis + repetitions.len())
                 .checked_sub(ndim)
                 .map_or(1, |axis| repetitions[axis]);
-            pairs.extend_from_slice(&[times, size]);
-            source.extend_from_slice(&[1, size as isize]);
-            let product = times.checked_mul(size);
-            whole.push(product.unwrap_or(usize::MAX));
-            open.push(product.unwrap_or(usize::MAX) as isize);
+            parts.extend([Part::Times(times), Part::Own(size)]);
+            shape.push(times.saturating_mul(size));
         }
-        shape::element_count(&whole, self.item_size())?;
-        let place = Place::of(self);
-        let result = empty(&pairs, self.dtype(), &place)?;
-        copy_into(
-            &result,
-            (&self.reshape(&source, None)?).into(),
-            &place.queue,
-        )?;
-        result.reshape(&open, None)
+        self.repeated(&parts, &shape)
     }
 
     /// A copy with each element along an axis repeated; without an axis, of the elements in
@@ -112,16 +102,49 @@ impl Tensor {
             return flat.repeat(count, Some(0));
         };
         let axis = normalize_axis(axis, self.ndim())?;
+        let mut parts: SmallVec<[Part; 8]> = self.shape().iter().copied().map(Part::Own).collect();
+        parts.insert(axis + 1, Part::Times(count));
         let mut shape: Shape = self.shape().into();
         shape[axis] = shape[axis].saturating_mul(count);
-        let open: SmallVec<[isize; 4]> = shape.iter().map(|&size| size as isize).collect();
-        shape::element_count(&shape, self.item_size())?;
-        let mut pairs: Shape = self.shape().into();
-        pairs.insert(axis + 1, count);
+        self.repeated(&parts, &shape)
+    }
+
+    /// A copy of this shape, whose axes are products of these parts in turn.
+    fn repeated(&self, parts: &[Part], shape: &[usize]) -> Result<Self> {
+        shape::element_count(shape, self.item_size())?;
         let place = Place::of(self);
-        let result = empty(&pairs, self.dtype(), &place)?;
-        let source = self.expand_dims(&[axis as isize + 1])?;
+        if shape.contains(&0) {
+            return empty(shape, self.dtype(), &place);
+        }
+        // Without parts of size one there are fewer than sizes have bits.
+        let parts = parts.iter().filter(|part| part.size() != 1);
+        let (wide, own): (Shape, SmallVec<[isize; 4]>) = parts
+            .map(|part| match *part {
+                Part::Own(size) => (size, size as isize),
+                Part::Times(times) => (times, 1),
+            })
+            .unzip();
+        let result = empty(&wide, self.dtype(), &place)?;
+        let source = self.reshape(&own, None)?;
         copy_into(&result, (&source).into(), &place.queue)?;
-        result.reshape(&open, None)
+        let shape: SmallVec<[isize; 4]> = shape.iter().map(|&size| size as isize).collect();
+        result.reshape(&shape, None)
+    }
+}
+
+/// A factor of the size of an axis of a copy.
+#[derive(Clone, Copy)]
+enum Part {
+    /// The size of an axis that is copied.
+    Own(usize),
+    /// How many times it is.
+    Times(usize),
+}
+
+impl Part {
+    const fn size(self) -> usize {
+        match self {
+            Self::Own(size) | Self::Times(size) => size,
+        }
     }
 }

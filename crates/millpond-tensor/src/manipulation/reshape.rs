@@ -5,7 +5,7 @@ use millpond_types::{Layout, Shape};
 use smallvec::SmallVec;
 
 use crate::creation::Order;
-use crate::error::{Error, Result};
+use crate::error::{During, Error, Result};
 use crate::tensor::Tensor;
 
 impl Tensor {
@@ -13,7 +13,7 @@ impl Tensor {
     /// others. `copy` asks for a copy, or forbids one; else it is made where it must be.
     ///
     /// # Errors
-    /// Another number of elements; [`Error::Value`] if a forbidden copy is needed; no memory.
+    /// Another number of elements; [`Error::Dimensions`] for too many axes; [`Error::Value`] if a forbidden copy is needed; no memory.
     pub fn reshape(&self, shape: &[isize], copy: Option<bool>) -> Result<Self> {
         self.reshape_in_order(shape, Order::C, copy)
     }
@@ -65,6 +65,7 @@ impl Tensor {
     /// A shape for this array's elements, with the size that stands as -1.
     fn complete_shape(&self, shape: &[isize]) -> Result<Shape> {
         let fail = |reason: String| Error::value("reshape", reason);
+        shape::check_ndim(shape.len()).during("reshape")?;
         let mut open = None;
         let mut result = Shape::from_elem(1, shape.len());
         for (axis, (target, &size)) in result.iter_mut().zip(shape).enumerate() {

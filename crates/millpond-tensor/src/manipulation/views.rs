@@ -1,11 +1,11 @@
 //! The same elements with axes moved, added, dropped, turned round or repeated.
 
-use millpond_types::shape::normalize_axis;
+use millpond_types::shape::{self, normalize_axis};
 use millpond_types::{Layout, Shape};
 use smallvec::SmallVec;
 
 use super::{Axes, normalize_axes};
-use crate::error::{Error, Result};
+use crate::error::{During, Error, Result};
 use crate::indexing::Index;
 use crate::tensor::Tensor;
 
@@ -98,9 +98,10 @@ impl Tensor {
     /// The view with new axes of size one at these positions of the result.
     ///
     /// # Errors
-    /// Positions that the result doesn't have, or named twice.
+    /// Positions that the result doesn't have, or named twice; [`Error::Dimensions`] for too many.
     pub fn expand_dims(&self, axes: &[isize]) -> Result<Self> {
         let ndim = self.ndim() + axes.len();
+        shape::check_ndim(ndim).during("expand_dims")?;
         let axes = normalize_axes(axes, ndim)?;
         let mut old = self.shape().iter().zip(self.strides());
         let mut shape = Shape::new();
@@ -163,9 +164,13 @@ impl Tensor {
     /// elements are repeated.
     ///
     /// # Errors
-    /// [`Error::Broadcast`] unless the array broadcasts to the shape.
+    /// [`Error::Broadcast`] unless the array broadcasts to the shape and an array can have it.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
-        let layout = self.layout().broadcast_to(shape);
+        // The bytes of a copy must be countable, as they are for every array.
+        let layout = self.layout().broadcast_to(shape).and_then(|layout| {
+            shape::element_count(shape, self.item_size())?;
+            Ok(layout)
+        });
         let layout = layout.map_err(|error| Error::Broadcast {
             operation: "broadcast_to",
             error,
@@ -252,11 +257,21 @@ impl Tensor {
     /// The arrays along an axis, which goes.
     ///
     /// # Errors
-    /// An axis that the array doesn't have.
+    /// An axis that the array doesn't have; [`Error::HostMemory`] for more arrays than the host
+    /// can hold.
     pub fn unstack(&self, axis: isize) -> Result<Vec<Self>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        (0..self.shape()[axis] as isize)
-            .map(|index| self.along(axis, Index::At(index)))
-            .collect()
+        let len = self.shape()[axis];
+        let mut parts = Vec::new();
+        parts
+            .try_reserve_exact(len)
+            .map_err(|_| Error::HostMemory {
+                operation: "unstack",
+                bytes: len.saturating_mul(size_of::<Self>()),
+            })?;
+        for index in 0..len as isize {
+            parts.push(self.along(axis, Index::At(index))?);
+        }
+        Ok(parts)
     }
 }

@@ -1,5 +1,6 @@
 from builtins import bool as _bool
 from collections.abc import Iterator, Sequence
+from inspect import Signature
 from types import ModuleType, TracebackType
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, final
 
@@ -179,6 +180,8 @@ class ElementwiseFunction:
     @property
     def __qualname__(self) -> str: ...
     @property
+    def __signature__(self) -> Signature: ...
+    @property
     def nin(self) -> int: ...
     @property
     def nout(self) -> int: ...
@@ -232,7 +235,7 @@ class print_options:
         *,
         linewidth: int | None = None,
         edgeitems: int | None = None,
-        threshold: int | None = None,
+        threshold: float | None = None,
         precision: int | None = None,
         floatmode: Literal["fixed", "unique", "maxprec", "maxprec_equal"] | None = None,
         suppress: _bool | None = None,
@@ -583,7 +586,7 @@ def set_print_options(
     *,
     linewidth: int | None = None,
     edgeitems: int | None = None,
-    threshold: int | None = None,
+    threshold: float | None = None,
     precision: int | None = None,
     floatmode: Literal["fixed", "unique", "maxprec", "maxprec_equal"] | None = None,
     suppress: _bool | None = None,

@@ -2,6 +2,7 @@
 
 use millpond_hal::HostKernel;
 use millpond_types::{DType, Layout, Scalar};
+use num_complex::Complex;
 
 use super::array::{Array, AtLevel, Lie, is_close, levels, run, sample};
 use crate::error::PlanError;
@@ -355,6 +356,101 @@ fn casts_follow_the_scalar_conversion() {
                     }
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn casts_to_halves_round_once() {
+    // Just beside the middle between two halves, by less than `float32` or `float64` can hold.
+    let middle = 1.0 + 0.5_f64.powi(8);
+    let rows: &[(Scalar, DType, DType, f64)] = &[
+        (
+            Scalar::Float(middle + 1e-12),
+            DType::Float64,
+            DType::Bfloat16,
+            1.0 + 0.5_f64.powi(7),
+        ),
+        (Scalar::Float(middle), DType::Float64, DType::Bfloat16, 1.0),
+        (
+            Scalar::Float(middle - 1e-12),
+            DType::Float64,
+            DType::Bfloat16,
+            1.0,
+        ),
+        (
+            Scalar::Float(-middle - 1e-12),
+            DType::Float64,
+            DType::Bfloat16,
+            -1.0 - 0.5_f64.powi(7),
+        ),
+        (
+            Scalar::Complex(Complex::new(middle + 1e-12, 7.0)),
+            DType::Complex128,
+            DType::Bfloat16,
+            1.0 + 0.5_f64.powi(7),
+        ),
+        (
+            Scalar::Complex(Complex::new(1.0 + 0.5_f64.powi(11) + 1e-12, 7.0)),
+            DType::Complex128,
+            DType::Float16,
+            1.0 + 0.5_f64.powi(10),
+        ),
+        (
+            Scalar::Float(1.0 + 0.5_f64.powi(11) + 1e-12),
+            DType::Float64,
+            DType::Float16,
+            1.0 + 0.5_f64.powi(10),
+        ),
+        (
+            Scalar::Int((1 << 30) + (1 << 22) + 1),
+            DType::Int32,
+            DType::Bfloat16,
+            1_082_130_432.0,
+        ),
+        (
+            Scalar::Int(-(1 << 30) - (1 << 22) - 1),
+            DType::Int32,
+            DType::Bfloat16,
+            -1_082_130_432.0,
+        ),
+        (
+            Scalar::Int((1 << 30) + (1 << 22)),
+            DType::Uint32,
+            DType::Bfloat16,
+            1_073_741_824.0,
+        ),
+        (
+            Scalar::Int((1 << 62) + (1 << 54) + 1),
+            DType::Int64,
+            DType::Bfloat16,
+            2.0_f64.powi(62) + 2.0_f64.powi(55),
+        ),
+        (
+            Scalar::Int(-(1 << 62) - (1 << 54) - 1),
+            DType::Int64,
+            DType::Bfloat16,
+            -2.0_f64.powi(62) - 2.0_f64.powi(55),
+        ),
+        (
+            Scalar::Int((1 << 63) + (1 << 55) - 1),
+            DType::Uint64,
+            DType::Bfloat16,
+            2.0_f64.powi(63),
+        ),
+    ];
+    for &(value, from, to, wanted) in rows {
+        let layout = line(300);
+        let mut input = Array::of(from, layout.clone(), |_| value);
+        let mut out = Array::blank(to, layout.clone());
+        let kernel = MapKernel::copy((to, &layout), Input::Array(from, &layout)).unwrap();
+        run(&kernel, &mut [&mut out, &mut input], &[]);
+        for index in [0, 299] {
+            assert_eq!(
+                out.element(index),
+                Scalar::Float(wanted),
+                "{value:?} of {from} as {to}"
+            );
         }
     }
 }

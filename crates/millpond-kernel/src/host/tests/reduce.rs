@@ -294,6 +294,42 @@ fn sums_of_many_small_floats_keep_their_digits() {
 }
 
 #[test]
+fn sums_of_the_largest_small_integers_lose_nothing() {
+    let extremes = [
+        (DType::Bool, 1),
+        (DType::Int8, -128),
+        (DType::Int16, i128::from(i16::MIN)),
+        (DType::Int32, i128::from(i32::MIN)),
+        (DType::Uint8, 255),
+        (DType::Uint16, i128::from(u16::MAX)),
+        (DType::Uint32, i128::from(u32::MAX)),
+    ];
+    // More than all lanes of a run hold, along an axis and side by side.
+    let (long, wide) = (5 * 4096 + 7, 37);
+    for (dtype, value) in extremes {
+        for (shape, axis, count) in [([wide, long], 1, long), ([long, wide], 0, long)] {
+            let layout = Layout::contiguous(&shape, dtype.size()).unwrap();
+            let mut input = Array::of(dtype, layout.clone(), |_| Scalar::Int(value));
+            for name in ["sum", "count_nonzero"] {
+                let reduction = find_reduction(name).unwrap();
+                let signature = reduction.resolve(dtype, None, DType::Float64).unwrap();
+                let results = Layout::contiguous(&[wide], 8).unwrap();
+                let mut out = Array::blank(signature.output, results.clone());
+                let output = (signature.output, &results);
+                let from = (dtype, &layout);
+                let kernel = ReduceKernel::new(reduction, signature, output, from, &[axis], 0.0);
+                run(&kernel.unwrap(), &mut [&mut out, &mut input], &[]);
+                let one = if name == "sum" { value } else { 1 };
+                for index in 0..wide {
+                    let found = out.element(index).to_i128();
+                    assert_eq!(found, one * count as i128, "{name} of {dtype}, axis {axis}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn reductions_of_nothing_have_their_identity_or_a_clear_error() {
     let layout = Layout::contiguous(&[3, 0], 8).unwrap();
     let out_layout = Layout::contiguous(&[3], 8).unwrap();

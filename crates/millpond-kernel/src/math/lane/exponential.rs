@@ -1,6 +1,8 @@
 //! Exponentials and the hyperbolic functions that are made of them.
 
 use super::format::{Format, polynomial, rounded_product};
+use super::logarithm::ln_1p_by;
+use crate::math::derived;
 
 /// `x` held within the range where exponentials are neither zero nor infinite; a NaN stays.
 #[inline(always)]
@@ -31,11 +33,25 @@ pub(super) fn grown<F: Format>(r: F, coefficients: &[F]) -> F {
     (r * r).mul_add(polynomial(r, coefficients), r)
 }
 
+/// `e^x`, with the coefficients given.
+#[inline(always)]
+fn exp_by<F: Format>(x: F, coefficients: &[F]) -> F {
+    let (n, r) = reduce(clamp(x, F::EXP_MIN, F::EXP_MAX));
+    scale(F::lit(1.0) + grown(r, coefficients), n)
+}
+
 /// `e^x`.
 #[inline(always)]
 pub(super) fn exp<F: Format>(x: F) -> F {
-    let (n, r) = reduce(clamp(x, F::EXP_MIN, F::EXP_MAX));
-    scale(F::lit(1.0) + grown(r, F::EXP), n)
+    exp_by(x, F::EXP)
+}
+
+/// `ln(e^x + e^y)`.
+#[inline(always)]
+pub(super) fn log_add_exp<F: Format>(x: F, y: F) -> F {
+    let exp = |x| exp_by(x, F::WIDE_EXP);
+    let ln_1p = |x| ln_1p_by(x, F::WIDE_LOG);
+    F::narrow(derived::log_add_exp_by(x.widen(), y.widen(), exp, ln_1p))
 }
 
 /// `e^x / 2`, which is finite as long as `sinh` and `cosh` are.

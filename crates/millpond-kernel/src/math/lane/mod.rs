@@ -167,6 +167,7 @@ impl<F: Format> Real for Lane<F> {
             ln_1p() = logarithm::ln_1p;
             log2() = logarithm::log2;
             log10() = logarithm::log10;
+            log_add_exp(other) = exponential::log_add_exp;
             sin() = trigonometric::sin;
             cos() = trigonometric::cos;
             tan() = trigonometric::tan;

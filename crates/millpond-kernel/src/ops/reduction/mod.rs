@@ -32,7 +32,7 @@ pub trait Reducer: Copy + Send + Sync + 'static {
 
     /// What is reduced.
     type Value: Value;
-    /// What a short run of elements is folded into.
+    /// What short runs of elements are folded into, one for each of [`LANES`] at most.
     type Partial: Copy;
     /// What any number of elements is folded into.
     type State: Copy;
@@ -99,28 +99,39 @@ pub trait Reducer: Copy + Send + Sync + 'static {
         fused: bool,
     ) -> Self::State {
         let _ = fused;
-        let mut lanes = [self.nothing(); LANES];
-        let (chunks, rest) = values.as_chunks::<LANES>();
-        let mut at = index;
-        for chunk in chunks {
-            for lane in 0..LANES {
-                let value = Self::Value::load(chunk[lane]);
-                lanes[lane] = self.push(lanes[lane], value, at + lane as u64);
-            }
-            at += LANES as u64;
-        }
-        for (lane, value) in rest.iter().enumerate() {
-            lanes[lane] = self.push(lanes[lane], Self::Value::load(*value), at + lane as u64);
-        }
-        let mut width = LANES / 2;
-        while width > 0 {
-            for lane in 0..width {
-                lanes[lane] = self.join(lanes[lane], lanes[lane + width]);
-            }
-            width /= 2;
-        }
-        self.absorb(state, lanes[0])
+        run_in_lanes(self, state, values, index)
     }
+}
+
+/// Folds contiguous elements by [`LANES`] partials, so that additions needn't wait for one another.
+#[inline(always)]
+fn run_in_lanes<R: Reducer>(
+    reducer: R,
+    state: R::State,
+    values: &[<R::Value as Value>::Storage],
+    index: u64,
+) -> R::State {
+    let mut lanes = [reducer.nothing(); LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut at = index;
+    for chunk in chunks {
+        for lane in 0..LANES {
+            let value = R::Value::load(chunk[lane]);
+            lanes[lane] = reducer.push(lanes[lane], value, at + lane as u64);
+        }
+        at += LANES as u64;
+    }
+    for (lane, value) in rest.iter().enumerate() {
+        lanes[lane] = reducer.push(lanes[lane], R::Value::load(*value), at + lane as u64);
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for lane in 0..width {
+            lanes[lane] = reducer.join(lanes[lane], lanes[lane + width]);
+        }
+        width /= 2;
+    }
+    reducer.absorb(state, lanes[0])
 }
 
 /// Partials that a contiguous run keeps side by side.
@@ -218,7 +229,10 @@ impl Reduction {
         let (compute, output) = match self.rule {
             Rule::Accumulate => {
                 let output = dtype.unwrap_or(widened(input));
-                (compute_dtype(widened(output)), output)
+                let wide = compute_dtype(widened(output));
+                // What is widened while it is added need not be converted before.
+                let stays = widened(input) == wide && self.fold(input).is_some();
+                (if stays { input } else { wide }, output)
             }
             Rule::Same => (compute_dtype(input), dtype.unwrap_or(input)),
             Rule::Truth => (DType::Bool, self.folds[0].output()),
@@ -265,7 +279,7 @@ impl Eq for Reduction {}
 macro_rules! reductions {
     ($(
         $(#[doc = $documentation:literal])*
-        $name:ident: $rule:ident, $identity:literal, $file:ident::$reducer:ident
+        $call:ident $name:ident: $rule:ident, $identity:literal, $file:ident::$reducer:ident
             $(over $($t:ty),+)?;
     )*) => {
         /// Every reduction by its name.
@@ -300,41 +314,56 @@ macro_rules! reductions {
     };
 }
 
-reductions! {
-    /// Whether all elements along the axes differ from zero.
-    all: Truth, true, truth::All;
-    /// Whether any element along the axes differs from zero.
-    any: Truth, true, truth::Any;
-    /// Position of the first largest element along the axes; the first NaN counts as largest.
-    argmax: Position, false, extreme::ArgMax
-        over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
-    /// Position of the first smallest element along the axes; the first NaN counts as smallest.
-    argmin: Position, false, extreme::ArgMin
-        over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
-    /// How many elements along the axes differ from zero.
-    count_nonzero: Truth, true, truth::Count;
-    /// Logarithm of the sum of the exponentials of the elements along the axes.
-    logsumexp: Wide, true, scaled::LogSumExp;
-    /// The largest element along the axes, or a NaN if there is one.
-    max: Same, false, extreme::Max
-        over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
-    /// Arithmetic mean of the elements along the axes.
-    mean: Float, true, sum::Mean over f32, f64, Complex<f32>, Complex<f64>;
-    /// The smallest element along the axes, or a NaN if there is one.
-    min: Same, false, extreme::Min
-        over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
-    /// Product of the elements along the axes.
-    prod: Accumulate, true, sum::Product
-        over i64, u64, f32, f64, Complex<f32>, Complex<f64>;
-    /// Square root of the sum of the squares of the elements along the axes.
-    reduce_hypot: Wide, true, scaled::Hypot;
-    /// Standard deviation of the elements along the axes.
-    std: Wide, true, moments::Deviation;
-    /// Sum of the elements along the axes.
-    sum: Accumulate, true, sum::Sum over i64, u64, f32, f64, Complex<f32>, Complex<f64>;
-    /// Variance of the elements along the axes.
-    var: Wide, true, moments::Variance;
+/// Hands the rows to the macro `$each`.
+///
+/// A row reads `#[doc = ..] typed name: Rule, identity, file::Reducer over types;`. Its first word
+/// is what a call may say beyond axes: `plain` nothing, `typed` the dtype of the result,
+/// `corrected` a correction; `positional` ones take one axis. Macros that want only some of it
+/// match the rest as token trees:
+/// `$($(#[$doc:meta])* $call:ident $name:ident: $rule:ident, $identity:literal, $file:ident::$reducer:ident $(over $($t:ty),+)?;)*`.
+#[macro_export]
+macro_rules! for_each_reduction {
+    ($each:ident) => {
+        $each! {
+            /// Whether all elements along the axes differ from zero.
+            plain all: Truth, true, truth::All;
+            /// Whether any element along the axes differs from zero.
+            plain any: Truth, true, truth::Any;
+            /// Position of the first largest element along the axes; the first NaN counts as largest.
+            positional argmax: Position, false, extreme::ArgMax
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+            /// Position of the first smallest element along the axes; the first NaN counts as smallest.
+            positional argmin: Position, false, extreme::ArgMin
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+            /// How many elements along the axes differ from zero.
+            plain count_nonzero: Truth, true, sum::Sum over bool;
+            /// Logarithm of the sum of the exponentials of the elements along the axes.
+            typed logsumexp: Wide, true, scaled::LogSumExp;
+            /// The largest element along the axes, or a NaN if there is one.
+            plain max: Same, false, extreme::Max
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+            /// Arithmetic mean of the elements along the axes.
+            plain mean: Float, true, sum::Mean over f32, f64, Complex<f32>, Complex<f64>;
+            /// The smallest element along the axes, or a NaN if there is one.
+            plain min: Same, false, extreme::Min
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+            /// Product of the elements along the axes.
+            typed prod: Accumulate, true, sum::Product
+                over i64, u64, f32, f64, Complex<f32>, Complex<f64>;
+            /// Square root of the sum of the squares of the elements along the axes.
+            typed reduce_hypot: Wide, true, scaled::Hypot;
+            /// Standard deviation of the elements along the axes.
+            corrected std: Wide, true, moments::Deviation;
+            /// Sum of the elements along the axes.
+            typed sum: Accumulate, true, sum::Sum
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+            /// Variance of the elements along the axes.
+            corrected var: Wide, true, moments::Variance;
+        }
+    };
 }
+
+for_each_reduction!(reductions);
 
 /// The reduction of a name.
 #[must_use]

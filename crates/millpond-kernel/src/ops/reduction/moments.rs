@@ -71,6 +71,32 @@ impl Moments {
     }
 }
 
+/// Pushes rows of neighbouring columns, which have as many elements each, so that one division
+/// serves all.
+#[inline(always)]
+fn columns<'a, const N: usize>(
+    partials: [Moments; N],
+    rows: impl Iterator<Item = &'a [f64; N]>,
+) -> [Moments; N] {
+    let mut count = partials.first().map_or(0.0, |first| first.count);
+    let mut means = partials.map(|column| column.mean);
+    let mut squares = partials.map(|column| column.squares);
+    for row in rows {
+        count += 1.0;
+        let share = 1.0 / count;
+        for lane in 0..N {
+            let step = row[lane] - means[lane];
+            means[lane] += step * share;
+            squares[lane] += step * (row[lane] - means[lane]);
+        }
+    }
+    std::array::from_fn(|lane| Moments {
+        count,
+        mean: means[lane],
+        squares: squares[lane],
+    })
+}
+
 /// The sum of a function of the values.
 #[inline(always)]
 fn lanes(values: &[f64], of: impl Fn(f64) -> f64) -> f64 {
@@ -101,8 +127,6 @@ macro_rules! moments {
         pub(super) struct $name;
 
         impl Reducer for $name {
-            const IS_HEAVY: bool = true;
-
             type Value = f64;
             type Partial = Moments;
             type State = Moments;
@@ -152,6 +176,16 @@ macro_rules! moments {
                     mean: f64::from_bits(mean),
                     squares: f64::from_bits(squares),
                 }
+            }
+
+            #[inline(always)]
+            fn columns<'a, const N: usize>(
+                self,
+                partials: [Moments; N],
+                rows: impl Iterator<Item = &'a [f64; N]>,
+                _: u64,
+            ) -> [Moments; N] {
+                columns(partials, rows)
             }
 
             #[inline(always)]

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use num_complex::Complex;
 
-use super::{Reducer, Words};
+use super::{Reducer, SHORT_RUN, Words, run_in_lanes};
 use crate::host::value::Value;
 
 /// A sum of floats, and what rounding has left out of it.
@@ -64,19 +64,16 @@ impl Long {
     }
 }
 
-/// A number that can be added and multiplied.
+/// What sums are, and what can be multiplied.
 pub(super) trait Term: Value + Send + Sync {
     /// What a sum of any length is kept in.
     type Total: Copy;
 
-    /// The neutral element of addition.
-    const ZERO: Self;
     /// The neutral element of multiplication.
     const ONE: Self;
     /// The sum of nothing.
     const EMPTY: Self::Total;
 
-    fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     fn words(self) -> [u64; 2];
     fn of(words: [u64; 2]) -> Self;
@@ -93,14 +90,8 @@ macro_rules! integers {
         impl Term for $t {
             type Total = Self;
 
-            const ZERO: Self = 0;
             const ONE: Self = 1;
             const EMPTY: Self = 0;
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
 
             #[inline(always)]
             fn times(self, other: Self) -> Self {
@@ -151,14 +142,8 @@ macro_rules! floats {
         impl Term for $t {
             type Total = Long;
 
-            const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const EMPTY: Long = Long::ZERO;
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self + other
-            }
 
             #[inline(always)]
             fn times(self, other: Self) -> Self {
@@ -205,14 +190,8 @@ macro_rules! floats {
         impl Term for Complex<$t> {
             type Total = Complex<Long>;
 
-            const ZERO: Self = Complex::new(0.0, 0.0);
             const ONE: Self = Complex::new(1.0, 0.0);
             const EMPTY: Complex<Long> = Complex::new(Long::ZERO, Long::ZERO);
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self + other
-            }
 
             #[inline(always)]
             fn times(self, other: Self) -> Self {
@@ -259,6 +238,120 @@ macro_rules! floats {
 
 floats!(f32, f64);
 
+/// Addition, which wraps where it can overflow.
+trait Addition: Copy {
+    const NOTHING: Self;
+
+    fn plus(a: Self, b: Self) -> Self;
+}
+
+macro_rules! addition {
+    ($($t:ty = $nothing:expr, $plus:expr;)*) => { $(
+        impl Addition for $t {
+            const NOTHING: Self = $nothing;
+
+            #[inline(always)]
+            fn plus(a: Self, b: Self) -> Self {
+                let plus: fn(Self, Self) -> Self = $plus;
+                plus(a, b)
+            }
+        }
+    )* };
+}
+
+addition! {
+    u16 = 0, u16::wrapping_add;
+    i32 = 0, i32::wrapping_add;
+    u32 = 0, u32::wrapping_add;
+    i64 = 0, i64::wrapping_add;
+    u64 = 0, u64::wrapping_add;
+    f32 = 0.0, |a, b| a + b;
+    f64 = 0.0, |a, b| a + b;
+    Complex<f32> = Complex::new(0.0, 0.0), |a, b| a + b;
+    Complex<f64> = Complex::new(0.0, 0.0), |a, b| a + b;
+}
+
+/// A number that can be summed: small ones are widened while they are added.
+pub(super) trait Addend: Value + Send + Sync {
+    /// What as many short runs as there are lanes are added up in.
+    type Lane: Copy + 'static;
+    /// What sums are.
+    type Sum: Term;
+
+    const NOTHING: Self::Lane;
+
+    fn lane(self) -> Self::Lane;
+    fn plus(a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    fn widen(lane: Self::Lane) -> Self::Sum;
+
+    /// The sum of a run, where there is a better way than by lanes.
+    #[inline(always)]
+    fn of_run(_: &[Self::Storage]) -> Option<Self::Sum> {
+        None
+    }
+}
+
+/// How many hold: counted in bytes, which are the lanes that the compiler makes of an iterator's
+/// sum. A loop over lanes of its own it would turn around, and shuffle.
+#[inline(always)]
+fn count(values: &[u8]) -> i64 {
+    let short = |run: &[u8]| {
+        let held = run.iter().map(|&value| u8::from(bool::load(value)));
+        i64::from(held.fold(0_u8, u8::wrapping_add))
+    };
+    // A run of these fits a byte.
+    const { assert!(SHORT_RUN <= u8::MAX as usize) };
+    values.chunks(SHORT_RUN).map(short).sum()
+}
+
+macro_rules! addends {
+    ($($t:ty: $lane:ty => $sum:ty $(, $of_run:expr)?;)*) => { $(
+        impl Addend for $t {
+            type Lane = $lane;
+            type Sum = $sum;
+
+            const NOTHING: $lane = <$lane as Addition>::NOTHING;
+
+            #[inline(always)]
+            fn lane(self) -> $lane {
+                <$lane>::from(self)
+            }
+
+            #[inline(always)]
+            fn plus(a: $lane, b: $lane) -> $lane {
+                Addition::plus(a, b)
+            }
+
+            #[inline(always)]
+            fn widen(lane: $lane) -> $sum {
+                <$sum>::from(lane)
+            }
+            $(
+                #[inline(always)]
+                fn of_run(values: &[Self::Storage]) -> Option<$sum> {
+                    Some($of_run(values))
+                }
+            )?
+        }
+    )* };
+}
+
+addends! {
+    bool: u16 => i64, count;
+    i8: i32 => i64;
+    i16: i32 => i64;
+    i32: i64 => i64;
+    i64: i64 => i64;
+    u8: u32 => u64;
+    u16: u32 => u64;
+    u32: u64 => u64;
+    u64: u64 => u64;
+    f32: f32 => f32;
+    f64: f64 => f64;
+    Complex<f32>: Complex<f32> => Complex<f32>;
+    Complex<f64>: Complex<f64> => Complex<f64>;
+}
+
 macro_rules! sums {
     ($($(#[$doc:meta])* $name:ident: |$total:ident, $elements:ident| $finish:expr;)*) => { $(
         $(#[$doc])*
@@ -269,52 +362,66 @@ macro_rules! sums {
             pub(super) const NEW: Self = Self(PhantomData);
         }
 
-        impl<T: Term> Reducer for $name<T> {
+        impl<T: Addend> Reducer for $name<T> {
             type Value = T;
-            type Partial = T;
-            type State = T::Total;
-            type Output = T;
+            type Partial = T::Lane;
+            type State = <T::Sum as Term>::Total;
+            type Output = T::Sum;
 
             #[inline(always)]
-            fn nothing(self) -> T {
-                T::ZERO
+            fn nothing(self) -> T::Lane {
+                T::NOTHING
             }
 
             #[inline(always)]
-            fn push(self, partial: T, value: T, _: u64) -> T {
-                partial.plus(value)
+            fn push(self, partial: T::Lane, value: T, _: u64) -> T::Lane {
+                T::plus(partial, value.lane())
             }
 
             #[inline(always)]
-            fn join(self, a: T, b: T) -> T {
-                a.plus(b)
+            fn join(self, a: T::Lane, b: T::Lane) -> T::Lane {
+                T::plus(a, b)
             }
 
             #[inline(always)]
-            fn start(self) -> T::Total {
-                T::EMPTY
+            fn start(self) -> Self::State {
+                T::Sum::EMPTY
             }
 
             #[inline(always)]
-            fn absorb(self, total: T::Total, partial: T) -> T::Total {
-                partial.add_to(total)
-            }
-
-            fn merge(self, a: T::Total, b: T::Total) -> T::Total {
-                T::merge(a, b)
+            fn absorb(self, total: Self::State, partial: T::Lane) -> Self::State {
+                T::widen(partial).add_to(total)
             }
 
             #[inline(always)]
-            fn finish(self, $total: T::Total, $elements: u64, _: f64) -> T {
+            fn run(
+                self,
+                state: Self::State,
+                values: &[T::Storage],
+                index: u64,
+                _: bool,
+            ) -> Self::State {
+                match T::of_run(values) {
+                    Some(sum) => sum.add_to(state),
+                    None => run_in_lanes(self, state, values, index),
+                }
+            }
+
+            fn merge(self, a: Self::State, b: Self::State) -> Self::State {
+                T::Sum::merge(a, b)
+            }
+
+            #[inline(always)]
+            fn finish(self, $total: Self::State, $elements: u64, _: f64) -> T::Sum {
                 $finish
             }
 
-            fn pack(self, total: T::Total) -> Words {
-                T::pack(total)
+            fn pack(self, total: Self::State) -> Words {
+                T::Sum::pack(total)
             }
 
-            fn unpack(self, words: Words) -> T::Total {
-                T::unpack(words)
+            fn unpack(self, words: Words) -> Self::State {
+                T::Sum::unpack(words)
             }
         }
     )* };
@@ -322,9 +429,9 @@ macro_rules! sums {
 
 sums! {
     /// The sum.
-    Sum: |total, _elements| T::round(total);
+    Sum: |total, _elements| T::Sum::round(total);
     /// The sum, divided by the number of elements.
-    Mean: |total, elements| T::mean(total, elements);
+    Mean: |total, elements| T::Sum::mean(total, elements);
 }
 
 /// The product.
