@@ -22,6 +22,14 @@ const MINIMUM: f64 = 90.0;
 /// How many files below it are listed.
 const SHOWN: usize = 25;
 
+/// How lines of Python are counted: in the programs that tests start as well.
+const PYTHON_COVERAGE: &str = "\
+[run]
+source = millpond
+parallel = true
+patch = subprocess
+";
+
 /// Measures both languages and prints the totals.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let options = Options::parse(arguments, &[], &["minimum"])?;
@@ -180,16 +188,25 @@ fn python_tests(environment: &[(String, OsString)]) -> Outcome<()> {
         .args(["install", "--quiet", "--no-deps", "--target"])
         .args([&site, &built])
         .run()?;
+    project::write(&folder.join("python.ini"), PYTHON_COVERAGE)?;
     step("Python tests with counters", || {
-        python_env::python()
-            .args(["-m", "coverage", "run", "--source", "millpond"])
-            .args(["-m", "pytest"])
+        python_coverage(&["run", "-m", "pytest"])
             .within(project::path("python"))
             .env("PYTHONPATH", &site)
-            .env("COVERAGE_FILE", folder.join("python.data"))
             .envs(environment)
             .run()
-    })
+    })?;
+    python_coverage(&["combine", "--quiet"]).run()
+}
+
+/// The tool that counts lines of Python.
+fn python_coverage(arguments: &[&str]) -> Program {
+    let folder = project::path("target/coverage");
+    python_env::python()
+        .args(["-m", "coverage"])
+        .args(arguments)
+        .env("COVERAGE_RCFILE", folder.join("python.ini"))
+        .env("COVERAGE_FILE", folder.join("python.data"))
 }
 
 fn rust_report(environment: &[(String, OsString)]) -> Outcome<Vec<Lines>> {
@@ -216,12 +233,9 @@ fn rust_lines(report: &str) -> Vec<Lines> {
 }
 
 fn python_report() -> Outcome<Vec<Lines>> {
-    let folder = project::path("target/coverage");
-    let report = folder.join("python.json");
-    python_env::python()
-        .args(["-m", "coverage", "json", "--quiet", "-o"])
+    let report = project::path("target/coverage/python.json");
+    python_coverage(&["json", "--quiet", "-o"])
         .arg(&report)
-        .env("COVERAGE_FILE", folder.join("python.data"))
         .run()?;
     Ok(python_lines(&project::read(&report)?))
 }

@@ -265,15 +265,19 @@ fn imported(
         Some(queue) => queue.clone(),
         None => host_queue()?,
     };
-    let arranged = if foreign::is_numpy(py, object, "ndarray")? {
-        arranged_by_numpy(object, copy)?
-    } else {
-        None
-    };
-    let object = arranged.as_ref().unwrap_or(object);
-    if let Some(tensor) = buffer_protocol::import(object, &queue)? {
+    let mut answer = buffer_protocol::import(object, &queue);
+    let mut arranged = None;
+    // Asking about NumPy's dtype costs more than the import, so it comes second.
+    if !matches!(answer, Ok(Some(_))) && foreign::is_numpy(py, object, "ndarray")? {
+        arranged = arranged_by_numpy(object, copy)?;
+        if let Some(arranged) = &arranged {
+            answer = buffer_protocol::import(arranged, &queue);
+        }
+    }
+    if let Some(tensor) = answer? {
         return Ok(tensor);
     }
+    let object = arranged.as_ref().unwrap_or(object);
     if object.hasattr("__dlpack__")? {
         return dlpack::import(py, object, None, copy);
     }
