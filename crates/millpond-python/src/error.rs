@@ -61,21 +61,41 @@ pub(crate) fn runtime_error(error: &Error) -> PyErr {
             attributes.set_item("reason", failure.reason())?;
             attributes.set_item("origin", failure.origin())
         }),
-        Error::OutOfMemory {
-            device,
-            kind,
+        Error::OutOfMemory(report) => own("OutOfMemoryError", message, |attributes| {
+            attributes.set_item("device", &report.device)?;
+            attributes.set_item("pool", &report.pool)?;
+            attributes.set_item("kind", report.kind.name())?;
+            attributes.set_item("requested", report.requested)?;
+            attributes.set_item("granted", report.granted)?;
+            attributes.set_item("used", report.used)?;
+            attributes.set_item("live", report.live)?;
+            attributes.set_item("pending", report.pending)?;
+            attributes.set_item("pending_by_queue", &report.pending_by_queue)?;
+            attributes.set_item("cached", report.cached)?;
+            attributes.set_item("largest_free", report.largest_free)?;
+            attributes.set_item("reserved", report.reserved)?;
+            attributes.set_item("maximum_size", report.maximum_size)?;
+            attributes.set_item("other_pools", &report.other_pools)?;
+            let points = report.fits_after.as_ref().map(|points| {
+                let pairs = points
+                    .iter()
+                    .map(|point| (point.queue.get(), point.sequence));
+                pairs.collect::<Vec<_>>()
+            });
+            attributes.set_item("fits_after", points)?;
+            attributes.set_item("reason", &report.reason)
+        }),
+        Error::PoolClosed { .. } => own("PoolClosedError", message, |_| Ok(())),
+        Error::Budget {
+            tag,
             requested,
             used,
-            pending,
-            cached,
-            ..
-        } => own("OutOfMemoryError", message, |attributes| {
-            attributes.set_item("device", device)?;
-            attributes.set_item("kind", kind.name())?;
+            budget,
+        } => own("BudgetError", message, |attributes| {
+            attributes.set_item("tag", tag)?;
             attributes.set_item("requested", requested)?;
             attributes.set_item("used", used)?;
-            attributes.set_item("pending", pending)?;
-            attributes.set_item("cached", cached)
+            attributes.set_item("budget", budget)
         }),
         Error::Device(_) => own("DeviceError", message, |_| Ok(())),
         Error::Closed { .. } => own("QueueClosedError", message, |_| Ok(())),

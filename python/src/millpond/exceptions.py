@@ -24,6 +24,19 @@ class Error(RuntimeError):
         return _restore, (type(self), self.args[0], self.__dict__)
 
 
+class BudgetError(Error, MemoryError):
+    """The budget of a tag doesn't allow an allocation."""
+
+    #: Name of the tag.
+    tag: str
+    #: Bytes that the allocation would be granted.
+    requested: int
+    #: Bytes of the tag's live allocations.
+    used: int
+    #: The most that they may be.
+    budget: int
+
+
 class CommandError(Error):
     """Work that was submitted earlier failed; raised by the wait that met it."""
 
@@ -44,20 +57,44 @@ class ForkedError(Error):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """No memory, even after waiting for what was about to be freed."""
+    """No memory, even after waiting for what was about to be freed. Sizes are in bytes."""
 
     #: Name of the device.
     device: str
+    #: Name of the pool.
+    pool: str
     #: Kind of memory.
     kind: str
-    #: Bytes asked for.
+    #: Asked for.
     requested: int
-    #: Bytes of live allocations.
+    #: What the pool would have granted for it.
+    granted: int
+    #: Of live allocations.
     used: int
-    #: Bytes freed, whose last use hasn't completed.
+    #: Number of live allocations.
+    live: int
+    #: Freed, but the last use hasn't completed.
     pending: int
-    #: Bytes free in the pool, in pieces too small.
+    #: The same by the number of the queue that it waits for.
+    pending_by_queue: list[tuple[int, int]]
+    #: Free in the pool, in pieces too small.
     cached: int
+    #: The largest of these pieces.
+    largest_free: int
+    #: Had from the driver.
+    reserved: int
+    #: The most that the pool may reserve.
+    maximum_size: int | None
+    #: What other pools of the device have reserved, by name.
+    other_pools: list[tuple[str, int]]
+    #: The smallest set of commands, each a queue's number and its own, after which the request would fit.
+    fits_after: list[tuple[int, int]] | None
+    #: What the driver or the pool said.
+    reason: str
+
+
+class PoolClosedError(Error):
+    """The pool was closed to new allocations."""
 
 
 class QueueClosedError(Error):

@@ -45,16 +45,15 @@ fn a_maximum_holds_at_every_moment_with_many_threads() {
     watched(|| {
         let (driver, device) = null(64 * GIB);
         let provider = std::sync::Arc::clone(&driver.null_devices()[0]);
-        const THREADS: usize = 8;
         for _ in 0..20 {
             let options = PoolOptions {
                 min_driver_alloc: 1,
                 ..at_most(100 * MIB)
             };
             let pool = pool(&device, options);
-            let start = Barrier::new(THREADS);
+            let start = Barrier::new(8);
             std::thread::scope(|scope| {
-                for _ in 0..THREADS {
+                for _ in 0..8 {
                     scope.spawn(|| {
                         let queue = in_order(&device);
                         let mut live = Vec::new();
@@ -73,9 +72,9 @@ fn a_maximum_holds_at_every_moment_with_many_threads() {
             });
             check(&pool);
             let queue = in_order(&device);
-            let _all = queue.allocate_from(&pool, 96 * MIB).unwrap();
+            let all = queue.allocate_from(&pool, 96 * MIB).unwrap();
             drop(pool);
-            drop(_all);
+            drop(all);
             device.wait().unwrap();
             assert_eq!(provider.allocated_bytes(), 0);
         }

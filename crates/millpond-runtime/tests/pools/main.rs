@@ -3,7 +3,7 @@
 //! `semantics.rs` has what a stream-ordered allocator promises, `faults.rs` what went wrong in
 //! others. A test that can be run on both devices is.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 #[path = "../support/mod.rs"]
 mod support;

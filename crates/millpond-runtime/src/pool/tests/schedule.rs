@@ -98,16 +98,13 @@ impl Actor<'_> {
             ..AllocateOptions::default()
         };
         let index = self.dice.roll(self.queues.len());
-        match self.queues[index].allocate_with(pool, bytes, &options) {
-            Ok((memory, event)) => {
-                self.live.push(memory);
-                self.events.push(event);
-            }
-            Err(_) => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                self.gates.clear();
-                self.free();
-            }
+        if let Ok((memory, event)) = self.queues[index].allocate_with(pool, bytes, &options) {
+            self.live.push(memory);
+            self.events.push(event);
+        } else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            self.gates.clear();
+            self.free();
         }
         if self.events.len() > 8 {
             self.events.remove(0);
