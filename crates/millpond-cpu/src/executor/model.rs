@@ -16,6 +16,7 @@ use millpond_hal::{
     Submission, Wait,
 };
 use rustix::thread::CpuSet;
+use smallvec::SmallVec;
 
 use super::{Crew, Crewing, Executor};
 use crate::executor::Board;
@@ -256,7 +257,7 @@ fn pieces_that_threads_take_from_each_other_are_run_once_and_seen_by_the_end() {
         let marks = [Mark::new(), Mark::new()];
         let launch = Command::Launch {
             kernel: Arc::new(Marks(marks.to_vec())),
-            bases: Default::default(),
+            bases: SmallVec::new(),
         };
         let point = submit(&queue, launch, &[]).expect("an open device");
         assert_eq!(queue.wait(point.sequence, None), Wait::Reached);

@@ -18,14 +18,14 @@ macro_rules! local {
 }
 pub(crate) use local as thread_local;
 
-fn before(order: Ordering) {
+fn fenced(order: Ordering) {
     if order == Ordering::SeqCst {
         fence(order);
     }
 }
 
 fn after<T>(order: Ordering, value: T) -> T {
-    before(order);
+    fenced(order);
     value
 }
 
@@ -39,7 +39,7 @@ impl AtomicBool {
     }
 
     pub(crate) fn load(&self, order: Ordering) -> bool {
-        before(order);
+        fenced(order);
         after(order, self.0.load(order))
     }
 
@@ -50,7 +50,7 @@ impl AtomicBool {
     }
 
     pub(crate) fn swap(&self, value: bool, order: Ordering) -> bool {
-        before(order);
+        fenced(order);
         after(order, self.0.swap(value, order))
     }
 }
@@ -65,22 +65,23 @@ impl AtomicUsize {
     }
 
     pub(crate) fn load(&self, order: Ordering) -> usize {
-        before(order);
+        fenced(order);
         after(order, self.0.load(order))
     }
 
     pub(crate) fn store(&self, value: usize, order: Ordering) {
-        before(order);
-        after(order, self.0.store(value, order));
+        fenced(order);
+        self.0.store(value, order);
+        fenced(order);
     }
 
     pub(crate) fn fetch_add(&self, value: usize, order: Ordering) -> usize {
-        before(order);
+        fenced(order);
         after(order, self.0.fetch_add(value, order))
     }
 
     pub(crate) fn fetch_sub(&self, value: usize, order: Ordering) -> usize {
-        before(order);
+        fenced(order);
         after(order, self.0.fetch_sub(value, order))
     }
 }
