@@ -6,6 +6,7 @@
 //! | `MILLPOND_THREADS` | a number | worker threads of each CPU device |
 //! | `MILLPOND_CPU_DEVICES` | core lists, `;` between devices: `0-1;2,3` | CPU devices over these cores |
 //! | `MILLPOND_VALIDATE` | `1` | check every driver call |
+//! | `MILLPOND_CHECK_ORDER` | `1` | check that what uses the same memory is ordered |
 //! | `MILLPOND_TRACE_LINES` | `1` | keep the source line of each command for messages |
 //! | `MILLPOND_HUGE_PAGES` | `0` | don't ask for huge pages |
 
@@ -16,6 +17,10 @@ use std::sync::OnceLock;
 pub const SIMD_LEVELS: [&str; 3] = ["baseline", "avx2", "avx512"];
 
 /// The settings, read once.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a variable of its own"
+)]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// `MILLPOND_SIMD`, as written.
@@ -26,6 +31,8 @@ pub struct Config {
     pub cpu_devices: Option<Vec<Vec<usize>>>,
     /// `MILLPOND_VALIDATE`.
     pub validate: bool,
+    /// `MILLPOND_CHECK_ORDER`.
+    pub check_order: bool,
     /// `MILLPOND_TRACE_LINES`.
     pub trace_lines: bool,
     /// `MILLPOND_HUGE_PAGES`.
@@ -49,6 +56,7 @@ impl Config {
         };
         config.simd = lookup("MILLPOND_SIMD");
         config.validate = lookup("MILLPOND_VALIDATE").is_some_and(|value| value != "0");
+        config.check_order = lookup("MILLPOND_CHECK_ORDER").is_some_and(|value| value != "0");
         config.trace_lines = lookup("MILLPOND_TRACE_LINES").is_some_and(|value| value != "0");
         config.huge_pages = lookup("MILLPOND_HUGE_PAGES").is_none_or(|value| value != "0");
         if let Some(level) = config

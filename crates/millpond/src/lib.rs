@@ -10,7 +10,8 @@
 //! * An [`Event`] is a place in a queue's history that one can wait for; a [`Gate`] holds a queue
 //!   until somebody opens it.
 //! * A [`Buffer`] owns elements of one type alone; an [`Allocation`] is a counted handle to bytes.
-//!   Both come from the [`Pool`] of their device and [`MemoryKind`].
+//!   Both come from a [`Pool`] of their device and [`MemoryKind`]: its current one, or one that is
+//!   named, with limits of its own.
 //! * A [`tensor::Tensor`] is a dtype and a layout over an allocation.
 //!
 //! # Guarantees
@@ -104,11 +105,14 @@ pub use millpond_tensor as tensor;
 pub use millpond_types as types;
 
 #[doc(inline)]
+pub use millpond_hal::layers::{Actor, Race};
+#[doc(inline)]
 pub use millpond_runtime::{
-    Access, Address, Allocation, Buffer, Device, Error, Event, Failure, FailureKind, Gate, Host,
-    HostMut, MemoryKind, Partition, Pattern, Pool, Queue, QueueOptions, Release, Result,
-    Statistics, Status, Use, View, ViewMut,
+    Access, Address, AllocateOptions, Allocation, Buffer, Device, Error, Event, Failure,
+    FailureKind, Fit, Gate, Host, HostMut, Level, MemoryKind, OutOfMemory, Partition, Pattern,
+    Pool, PoolOptions, Pressure, Queue, QueueOptions, Reclaimer, Release, Result, Reuse, Scope,
+    Statistics, Status, Tag, TagScope, Use, View, ViewMut, Wait, Zero,
 };
 #[doc(inline)]
 pub use millpond_types::{DType, Scalar};
-pub use process::{default_device, device, devices, registry, shutdown};
+pub use process::{default_device, device, devices, registry, shutdown, take_races};

@@ -4,12 +4,15 @@ use std::sync::{Arc, OnceLock};
 
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_hal::Driver;
-use millpond_hal::layers::{Layered, Validate};
+use millpond_hal::layers::{Layered, Order, Race, Validate};
 use millpond_kernel::simd;
 use millpond_runtime::{Device, Registry, Result};
 use millpond_types::config::Config;
 
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
+
+/// The checkers of order, one for each driver, where they are asked for.
+static CHECKERS: OnceLock<Vec<Arc<Order>>> = OnceLock::new();
 
 /// Every device found, by the settings of the environment; looked for at the first call.
 ///
@@ -22,6 +25,13 @@ pub fn registry() -> &'static Registry {
         let mut drivers = drivers(Config::get());
         if Config::get().validate {
             drivers = drivers.into_iter().map(validated).collect();
+        }
+        if Config::get().check_order {
+            let ordered: Vec<_> = drivers.into_iter().map(ordered).collect();
+            let checkers = ordered.iter().map(|driver| Arc::clone(driver.layer()));
+            // Set here only, and this runs once.
+            let _ = CHECKERS.set(checkers.collect());
+            drivers = ordered.into_iter().map(|driver| driver as _).collect();
         }
         Registry::new(&drivers)
     })
@@ -43,6 +53,22 @@ fn drivers(config: &Config) -> Vec<Arc<dyn Driver>> {
 /// The driver, with every call checked.
 fn validated(driver: Arc<dyn Driver>) -> Arc<dyn Driver> {
     Arc::new(Layered::new(driver, Validate::default()))
+}
+
+/// The driver, with the order of all uses checked.
+fn ordered(driver: Arc<dyn Driver>) -> Arc<Layered<Order>> {
+    Arc::new(Layered::new(driver, Order::default()))
+}
+
+/// Pairs of commands that used the same memory in no order, found since the last call. Looked for
+/// where the environment sets `MILLPOND_CHECK_ORDER`.
+///
+/// ```
+/// assert!(millpond::take_races().is_empty());
+/// ```
+pub fn take_races() -> Vec<Race> {
+    let checkers = CHECKERS.get().into_iter().flatten();
+    checkers.flat_map(|checker| checker.take_races()).collect()
 }
 
 /// The devices of the process; there is always a CPU.

@@ -19,6 +19,7 @@ examples! {
     pools "../examples/06_pools.rs";
     tensors "../examples/07_tensors.rs";
     foreign_memory "../examples/08_foreign_memory.rs";
+    own_pool "../examples/09_own_pool.rs";
 }
 
 #[test]

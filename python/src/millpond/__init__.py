@@ -24,22 +24,26 @@ from millpond._millpond import (
     device,
     devices,
     live,
+    take_races,
     wait,
 )
 from millpond._timer import Timer
 from millpond._versions import show_versions
 from millpond.exceptions import (
+    BudgetError,
     CommandError,
     DeviceError,
     Error,
     ForkedError,
     OutOfMemoryError,
+    PoolClosedError,
     QueueClosedError,
     ShutDownError,
     UnknownDeviceError,
 )
 
 __all__ = [
+    "BudgetError",
     "Cache",
     "CommandError",
     "Device",
@@ -49,6 +53,7 @@ __all__ = [
     "ForkedError",
     "Gate",
     "OutOfMemoryError",
+    "PoolClosedError",
     "Queue",
     "QueueClosedError",
     "ShutDownError",
@@ -62,6 +67,7 @@ __all__ = [
     "exceptions",
     "live",
     "show_versions",
+    "take_races",
     "wait",
 ]
 

@@ -49,6 +49,7 @@ fn settings() -> Vec<(&'static str, String)> {
         ("MILLPOND_THREADS", config.threads.map(|n| n.to_string())),
         ("MILLPOND_CPU_DEVICES", cores),
         ("MILLPOND_VALIDATE", flag(config.validate, "1")),
+        ("MILLPOND_CHECK_ORDER", flag(config.check_order, "1")),
         ("MILLPOND_TRACE_LINES", flag(config.trace_lines, "1")),
         ("MILLPOND_HUGE_PAGES", flag(!config.huge_pages, "0")),
     ]
@@ -70,10 +71,23 @@ fn problems() -> Vec<String> {
         .collect()
 }
 
+/// Pairs of commands that used the same memory in no order, found since the last call.
+///
+/// Each is a sentence that names both commands, with their lines where `MILLPOND_TRACE_LINES` is set. They are looked
+/// for where `MILLPOND_CHECK_ORDER` is set.
+#[pyfunction]
+fn take_races() -> Vec<String> {
+    millpond::take_races()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
 /// Adds functions to the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     PROCESS.get_or_init(process::id);
     module.add_function(wrap_pyfunction!(shutdown, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;
+    module.add_function(wrap_pyfunction!(take_races, module)?)?;
     module.add_function(wrap_pyfunction!(problems, module)?)
 }
