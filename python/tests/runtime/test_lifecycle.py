@@ -234,6 +234,19 @@ def test_the_report_tells_of_devices_and_settings(run):
     assert "self-test: passed" in result.stdout
 
 
+def test_the_report_fails_where_a_device_computes_wrongly(run):
+    result = run(
+        """
+        import runpy
+        import millpond.tensor as xp
+        xp.sum = lambda x: 1
+        runpy.run_module("millpond", run_name="__main__")
+        """
+    )
+    assert result.returncode == 1
+    assert "self-test: failed: AssertionError: the sum of 1 to 1000 is 500500, but cpu" in result.stdout
+
+
 def test_the_report_warns_of_settings_that_make_no_sense(run):
     result = run("import runpy; runpy.run_module('millpond', run_name='__main__')", MILLPOND_THREADS="lots")
     assert "MILLPOND_THREADS='lots' is ignored: expected a positive number" in result.stdout
