@@ -81,15 +81,26 @@ pub(crate) fn submit<T, E: IntoException>(
     body().raise()
 }
 
+/// Puts the mark back, also when a body panics.
+struct Restore(bool);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        ATTACHED.set(self.0);
+    }
+}
+
+/// Calls into Python from a callback of the runtime, whether or not the thread holds the
+/// interpreter lock; not at all once the interpreter ends.
+pub(crate) fn call_back(body: impl FnOnce(Python<'_>)) {
+    Python::try_attach(|py| {
+        let _restore = Restore(ATTACHED.replace(true));
+        body(py);
+    });
+}
+
 /// Makes a call that may take a while with the interpreter lock released.
 pub(crate) fn release<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
-    /// Puts the mark back, also when the body panics.
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            ATTACHED.set(self.0);
-        }
-    }
     let _restore = Restore(ATTACHED.replace(false));
     py.detach(body)
 }

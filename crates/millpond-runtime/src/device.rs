@@ -164,6 +164,12 @@ impl Device {
         self.current_pool(kind)
     }
 
+    /// Number of live allocations, of all pools that it has or had.
+    pub fn live(&self) -> usize {
+        let pools = self.0.site.pools();
+        pools.iter().map(|pool| pool.statistics().live).sum()
+    }
+
     #[inline]
     pub(crate) fn default_pool_core(&self, kind: MemoryKind) -> &Arc<PoolCore> {
         &self.0.pools[kind as usize]

@@ -4,33 +4,55 @@ Memory is of one of three kinds: device memory, which the host reaches by copies
 both reach and which have Python's buffer protocol. On the CPU all three are memory of the host, but keep their rules,
 so that a program that is tested there runs elsewhere.
 
+It comes from pools. A device has a default pool for each kind; a program makes others, with limits of their own, and
+says by `use_pool` which one its arrays come from. A `Tag` counts what is allocated in it, and reclaimers give memory up
+when it becomes short.
+
 Memory that is let go while work on it is pending goes back to its pool in queue order; nothing waits.
 """
 
 from millpond._millpond import (
     DeviceMemory,
+    Fit,
     HostMemory,
     Memory,
     Pool,
+    PoolScope,
+    Pressure,
+    Reclaimer,
     SharedMemory,
     Statistics,
+    Tag,
+    add_reclaimer,
+    current_pool,
+    default_pool,
     live,
-    pool,
+    set_current_pool,
     stats,
+    use_pool,
 )
 
-#: The pool that allocations of a kind on a device come from: at present the only one there is.
-current_pool = pool
+#: Another name of `current_pool`.
+pool = current_pool
 
 __all__ = [
     "DeviceMemory",
+    "Fit",
     "HostMemory",
     "Memory",
     "Pool",
+    "PoolScope",
+    "Pressure",
+    "Reclaimer",
     "SharedMemory",
     "Statistics",
+    "Tag",
+    "add_reclaimer",
     "current_pool",
+    "default_pool",
     "live",
     "pool",
+    "set_current_pool",
     "stats",
+    "use_pool",
 ]

@@ -7,7 +7,7 @@
 use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 
-use millpond::runtime::{Address, MemoryKind, Queue};
+use millpond::runtime::{Address, Allocation, MemoryKind, Queue};
 use millpond::tensor::Tensor;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -19,8 +19,10 @@ use crate::interop::elements::Elements;
 use crate::interop::format::{dtype_of, format_of};
 use crate::interop::view::View;
 
-/// What a view points to beside the elements, freed with it.
+/// What a view points to, freed with it.
 struct Parts {
+    /// Of the elements: it can't be freed as long as they are seen.
+    _memory: Allocation,
     format: CString,
     shape: Vec<ffi::Py_ssize_t>,
     strides: Vec<ffi::Py_ssize_t>,
@@ -104,6 +106,7 @@ unsafe fn fill_unsynchronised(
     };
     let item_size = tensor.item_size() as isize;
     let mut parts = Box::new(Parts {
+        _memory: tensor.memory().clone(),
         format: format.to_owned(),
         shape: tensor.shape().iter().map(|&size| size as isize).collect(),
         strides: tensor

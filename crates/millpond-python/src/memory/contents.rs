@@ -36,7 +36,8 @@ impl PyMemory {
                 "copy_from: the buffer changed its size meanwhile",
             ));
         }
-        gil::submit(py, || self.allocation.write_owned(target.start, bytes))
+        let memory = self.allocation()?;
+        gil::submit(py, || memory.write_owned(target.start, bytes))
     }
 
     /// Submit a copy of these bytes to other memory; to a writable buffer, copy them and wait.
@@ -67,8 +68,9 @@ impl PyMemory {
         self.check_writable("write")?;
         let len = transfer::len(data)?;
         let range = self.range("write", offset, Some(len))?;
-        gil::wait_idle(py, &self.allocation)?;
-        transfer::write(py, &self.allocation, range.start, data)
+        let memory = self.allocation()?;
+        gil::wait_idle(py, &memory)?;
+        transfer::write(py, &memory, range.start, data)
     }
 
     /// Wait for the bytes, and copy them.
@@ -80,9 +82,10 @@ impl PyMemory {
         #[pyo3(from_py_with = integer::count_or_none)] nbytes: Option<usize>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let range = self.range("read", offset, nbytes)?;
-        gil::wait_written(py, &self.allocation)?;
+        let memory = self.allocation()?;
+        gil::wait_written(py, &memory)?;
         PyBytes::new_with(py, range.len(), |bytes| {
-            gil::submit(py, || self.allocation.read(range.start, bytes))
+            gil::submit(py, || memory.read(range.start, bytes))
         })
     }
 
@@ -96,8 +99,9 @@ impl PyMemory {
     ) -> PyResult<()> {
         let len = transfer::len(buffer)?;
         let range = self.range("read_into", offset, Some(len))?;
-        gil::wait_written(py, &self.allocation)?;
-        transfer::read(py, &self.allocation, range.start, buffer)
+        let memory = self.allocation()?;
+        gil::wait_written(py, &memory)?;
+        transfer::read(py, &memory, range.start, buffer)
     }
 
     /// Wait for the bytes, and copy all of them.
@@ -127,23 +131,16 @@ impl PyMemory {
             ))
         })?;
         let range = self.range("fill", 0, None)?;
-        let allocation = &self.allocation;
+        let allocation = self.allocation()?;
         let queue = allocation.queue();
-        gil::submit(py, || queue.fill(allocation, range, pattern))
+        gil::submit(py, || queue.fill(&allocation, range, pattern))
     }
 }
 
 impl PyMemory {
     fn submit_copy(&self, py: Python<'_>, target: &Self, at: usize) -> PyResult<()> {
-        let queue = target.allocation.queue();
-        gil::submit(py, || {
-            queue.copy(
-                &self.allocation,
-                self.offset,
-                &target.allocation,
-                at,
-                self.bytes,
-            )
-        })
+        let (from, to) = (self.allocation()?, target.allocation()?);
+        let queue = to.queue();
+        gil::submit(py, || queue.copy(&from, self.offset, &to, at, self.bytes))
     }
 }

@@ -35,7 +35,7 @@ macro_rules! kinds {
 
         /// The object, in the class of its kind.
         pub(super) fn into_object(memory: PyMemory, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-            let kind = memory.allocation.kind();
+            let kind = memory.allocation()?.kind();
             let parent = PyClassInitializer::from(memory);
             Ok(match kind {
                 $(MemoryKind::$kind => Bound::new(py, parent.add_subclass($class))?.into_any(),)*

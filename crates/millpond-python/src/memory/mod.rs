@@ -1,9 +1,17 @@
-//! Memory objects and pools, as Python sees them.
+//! Memory objects, pools, tags and reclaimers, as Python sees them.
 
 mod contents;
 mod kinds;
+mod life;
 mod object;
+mod options;
 mod pool;
+mod reclaimer;
+mod scope;
+mod scopes;
+mod slot;
+mod statistics;
+mod tag;
 mod transfer;
 pub(crate) mod uses;
 
@@ -14,5 +22,9 @@ pub(crate) use object::PyMemory;
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     kinds::register(module)?;
-    pool::register(module)
+    pool::register(module)?;
+    scope::register(module)?;
+    statistics::register(module)?;
+    tag::register(module)?;
+    reclaimer::register(module)
 }

@@ -16,6 +16,7 @@ use crate::gil;
 use crate::integer;
 use crate::interop::{buffer_protocol, foreign};
 use crate::memory::kinds;
+use crate::memory::slot::Slot;
 use crate::runtime::{PyDevice, PyQueue};
 use crate::tensor::place::{DeviceLike, Where};
 
@@ -25,7 +26,8 @@ use crate::tensor::place::{DeviceLike, Where};
 /// memory and return at once, unless they say that they wait.
 #[pyclass(frozen, subclass, weakref, name = "Memory", module = "millpond.memory")]
 pub(crate) struct PyMemory {
-    pub(crate) allocation: Allocation,
+    /// Shared with views, each of which has its own.
+    pub(super) slot: Slot,
     /// Where the view begins.
     pub(super) offset: usize,
     /// How long it is.
@@ -37,7 +39,7 @@ impl PyMemory {
     fn whole(allocation: Allocation, read_only: bool) -> Self {
         Self {
             bytes: allocation.bytes(),
-            allocation,
+            slot: Slot::new(allocation),
             offset: 0,
             read_only,
         }
@@ -61,12 +63,25 @@ impl PyMemory {
         kinds::into_object(memory, py)
     }
 
+    /// New memory, as an object of its kind.
+    pub(super) fn object(py: Python<'_>, allocation: Allocation) -> PyResult<Bound<'_, PyAny>> {
+        kinds::into_object(Self::whole(allocation, false), py)
+    }
+
+    /// The memory that the view is of.
+    ///
+    /// # Errors
+    /// `ValueError` if it was freed.
+    pub(crate) fn allocation(&self) -> PyResult<Allocation> {
+        self.slot.allocation()
+    }
+
     /// The bytes as an array.
     pub(crate) fn as_tensor(&self) -> PyResult<Tensor> {
         let layout = Layout::contiguous(&[self.bytes], 1)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let layout = layout.at_offset(self.offset);
-        let memory = self.allocation.clone();
+        let memory = self.allocation()?;
         Tensor::from_parts(memory, DType::Uint8, layout, self.read_only).raise()
     }
 
@@ -96,13 +111,13 @@ impl PyMemory {
         Ok(())
     }
 
-    fn view_of(&self, range: Range<usize>) -> Self {
-        Self {
-            allocation: self.allocation.clone(),
+    fn view_of(&self, range: Range<usize>) -> PyResult<Self> {
+        Ok(Self {
+            slot: Slot::new(self.allocation()?),
             offset: range.start,
             bytes: range.len(),
             read_only: self.read_only,
-        }
+        })
     }
 }
 
@@ -160,50 +175,52 @@ impl PyMemory {
 
     /// Number of bytes.
     #[getter]
-    fn nbytes(&self) -> usize {
-        self.bytes
+    fn nbytes(&self) -> PyResult<usize> {
+        self.allocation()?;
+        Ok(self.bytes)
     }
 
     /// Kind of memory: 'device', 'shared' or 'host'.
     #[getter]
-    fn kind(&self) -> &'static str {
-        self.allocation.kind().name()
+    fn kind(&self) -> PyResult<&'static str> {
+        Ok(self.allocation()?.kind().name())
     }
 
     /// Kind of memory: 'device', 'shared' or 'host'.
     #[getter]
-    fn usm_type(&self) -> &'static str {
-        self.allocation.kind().name()
+    fn usm_type(&self) -> PyResult<&'static str> {
+        Ok(self.allocation()?.kind().name())
     }
 
     /// Device that the memory belongs to.
     #[getter]
-    fn device(&self) -> PyDevice {
-        PyDevice(self.allocation.device())
+    fn device(&self) -> PyResult<PyDevice> {
+        Ok(PyDevice(self.allocation()?.device()))
     }
 
     /// Queue that copies and fills are submitted to.
     #[getter]
-    fn queue(&self) -> PyQueue {
-        PyQueue(self.allocation.queue())
+    fn queue(&self) -> PyResult<PyQueue> {
+        Ok(PyQueue(self.allocation()?.queue()))
     }
 
     /// Address of the first byte. Who touches it answers for order and lifetime.
     #[getter]
-    fn ptr(&self) -> usize {
-        self.allocation.address().offset(self.offset).get()
+    fn ptr(&self) -> PyResult<usize> {
+        Ok(self.allocation()?.address().offset(self.offset).get())
     }
 
     /// Whether it must not be written.
     #[getter]
-    fn read_only(&self) -> bool {
-        self.read_only
+    fn read_only(&self) -> PyResult<bool> {
+        self.allocation()?;
+        Ok(self.read_only)
     }
 
     /// Whether somebody else owns the bytes.
     #[getter]
-    fn is_foreign(&self) -> bool {
-        self.allocation.is_foreign()
+    fn is_foreign(&self) -> PyResult<bool> {
+        Ok(self.allocation()?.is_foreign())
     }
 
     /// A view of some of the bytes.
@@ -214,7 +231,7 @@ impl PyMemory {
         #[pyo3(from_py_with = integer::count)] offset: usize,
         #[pyo3(from_py_with = integer::count_or_none)] nbytes: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        kinds::into_object(self.view_of(self.range("view", offset, nbytes)?), py)
+        kinds::into_object(self.view_of(self.range("view", offset, nbytes)?)?, py)
     }
 
     fn __getitem__<'py>(
@@ -231,17 +248,20 @@ impl PyMemory {
         self.view(py, start, Some(slice.slicelength))
     }
 
-    fn __len__(&self) -> usize {
-        self.bytes
+    fn __len__(&self) -> PyResult<usize> {
+        self.nbytes()
     }
 
     fn __repr__(&self) -> String {
-        let class = kinds::class_name(self.allocation.kind());
+        let Ok(allocation) = self.allocation() else {
+            return format!("<Memory of {} bytes, freed>", self.bytes);
+        };
+        let class = kinds::class_name(allocation.kind());
         format!(
             "<{class} of {} bytes at {:#x} on {}>",
             self.bytes,
-            self.ptr(),
-            self.allocation.device()
+            allocation.address().offset(self.offset).get(),
+            allocation.device()
         )
     }
 

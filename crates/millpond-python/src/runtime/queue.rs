@@ -153,8 +153,8 @@ impl PyQueue {
         #[pyo3(from_py_with = integer::count_or_none)] nbytes: Option<usize>,
     ) -> PyResult<()> {
         let range = memory.range("prefetch", offset, nbytes)?;
-        let allocation = &memory.allocation;
-        gil::submit(py, || self.0.prefetch(allocation, range))
+        let allocation = memory.allocation()?;
+        gil::submit(py, || self.0.prefetch(&allocation, range))
     }
 
     /// Close the queue to new work; what was submitted is finished. Closing twice does nothing.
