@@ -98,7 +98,7 @@ fn rust(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Ou
 }
 
 fn python(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Outcome<()> {
-    let tests = python_env::python().args(["-m", "pytest"]);
+    let tests = python_env::python().args(["-m", "pytest", "--numprocesses", "auto"]);
     let tests = tests.within(project::path("python"));
     let title = titled("Python tests", level);
     if filters.is_empty() {
