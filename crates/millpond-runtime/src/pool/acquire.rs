@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::lifecycle;
 use crate::memory::tracking::Tracking;
 use crate::memory::{Allocation, Block, Source};
+use crate::pool::cache::Cache;
 use crate::pool::class::{self, Class};
 use crate::pool::core::PoolCore;
 use crate::pool::options::{Reuse, Zero};
@@ -113,6 +114,21 @@ impl PoolCore {
         queue: &Arc<QueueCore>,
         bytes: usize,
     ) -> Result<Allocation> {
+        // What is asked for all the time has a way of its own, which is the general one without
+        // what doesn't apply.
+        if self.is_plain()
+            && !Tag::in_scope()
+            && let Some((class, size)) = class::of(bytes)
+            && queue.native().in_order
+        {
+            lifecycle::check("allocate")?;
+            let mut line = queue.lock();
+            line.check_open(queue)?;
+            let cache = line.cache(self.slot.index());
+            if let Some(block) = cache.take(class, size) {
+                return Ok(hand_out(block, cache, queue, bytes));
+            }
+        }
         self.allocate_as(
             queue,
             Request {
@@ -124,7 +140,6 @@ impl PoolCore {
         )
     }
 
-    #[inline]
     pub(crate) fn allocate_as(
         self: &Arc<Self>,
         queue: &Arc<QueueCore>,
@@ -206,7 +221,6 @@ impl PoolCore {
     }
 
     /// The newest block of the queue's own cache: rule R1.
-    #[inline]
     fn take_cached(&self, wish: &Wish<'_>) -> Result<Option<Allocation>> {
         let Wish { queue, request, .. } = *wish;
         let mut line = queue.lock();
@@ -221,18 +235,7 @@ impl PoolCore {
                     && block.base.get().is_multiple_of(request.align)
             })
         };
-        let Some(mut block) = taken else {
-            return Ok(None);
-        };
-        let owned = Arc::get_mut(&mut block).expect("a cached block has no other handle");
-        cache.count_in(owned.capacity, request.bytes);
-        owned.bytes = request.bytes;
-        owned.home = Some(Queue::of(Arc::clone(queue)));
-        owned.tracking.forget_content();
-        if is_broken(Rule::SameQueue) {
-            owned.tracking = Tracking::default();
-        }
-        Ok(Some(Allocation::new(block)))
+        Ok(taken.map(|block| hand_out(block, cache, queue, request.bytes)))
     }
 
     /// The allocation, whether it is known to be zero, and whether it was never used before.
@@ -265,4 +268,23 @@ impl PoolCore {
         let allocation = Allocation::new(Arc::new(block));
         Ok((allocation, found.zeroed, found.fresh))
     }
+}
+
+/// Makes an allocation of a block that was taken from a queue's cache.
+#[inline]
+fn hand_out(
+    mut block: Arc<Block>,
+    cache: &mut Cache,
+    queue: &Arc<QueueCore>,
+    bytes: usize,
+) -> Allocation {
+    let owned = Arc::get_mut(&mut block).expect("a cached block has no other handle");
+    cache.count_in(owned.capacity, bytes);
+    owned.bytes = bytes;
+    owned.home = Some(Queue::of(Arc::clone(queue)));
+    owned.tracking.forget_content();
+    if is_broken(Rule::SameQueue) {
+        owned.tracking = Tracking::default();
+    }
+    Allocation::new(block)
 }

@@ -17,7 +17,7 @@ use millpond_types::MemoryKind;
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
 use crate::pool::idle::Idle;
-use crate::pool::options::{PoolOptions, Reuse};
+use crate::pool::options::{PoolOptions, Reuse, Zero};
 use crate::pool::site::{Remains, Site};
 use crate::pool::slot::Slot;
 use crate::pool::store::{Conditions, Cut, Store};
@@ -47,6 +47,9 @@ pub(crate) struct PoolCore {
     /// Whose memory this is, if it isn't the driver's.
     lender: Option<Allocation>,
     closed: AtomicBool,
+    /// Whether nothing about it needs more than the way of plain allocations: it is open, promises
+    /// no zeros, and pools every size.
+    plain: AtomicBool,
     maximum: AtomicUsize,
     threshold: AtomicUsize,
     reuse: AtomicU8,
@@ -115,6 +118,7 @@ impl PoolCore {
             site,
             lender,
             closed: AtomicBool::new(false),
+            plain: AtomicBool::new(options.zero == Zero::Never && options.max_poolable.is_none()),
             maximum: AtomicUsize::new(options.maximum_size.unwrap_or(UNLIMITED)),
             threshold: AtomicUsize::new(options.release_threshold.unwrap_or(UNLIMITED)),
             reuse: AtomicU8::new(bits(options.reuse)),
@@ -130,6 +134,12 @@ impl PoolCore {
     /// Bytes that one queue may keep of this pool.
     pub(crate) fn cache_limit(&self) -> usize {
         (self.comfortable.min(self.maximum()) / 8).max(64 << 20)
+    }
+
+    /// Whether allocations may go the short way.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain.load(Relaxed)
     }
 
     #[inline]
@@ -347,6 +357,7 @@ impl PoolCore {
 
     /// Refuses new allocations; what is free goes back to the driver now, the rest when it is.
     pub(crate) fn close(&self) {
+        self.plain.store(false, Relaxed);
         if self.closed.swap(true, Relaxed) || !lifecycle::is_running() {
             return;
         }

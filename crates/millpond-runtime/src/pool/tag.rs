@@ -127,10 +127,15 @@ impl Tag {
         }
     }
 
-    /// The innermost tag of the calling thread.
+    /// Whether allocations of the calling thread are counted by a tag.
     #[inline]
+    pub(crate) fn in_scope() -> bool {
+        DEPTH.get() != 0
+    }
+
+    /// The innermost tag of the calling thread.
     pub(crate) fn current() -> Option<Self> {
-        if DEPTH.get() == 0 {
+        if !Self::in_scope() {
             return None;
         }
         let innermost = SCOPES.try_with(|scopes| scopes.borrow().last().cloned());

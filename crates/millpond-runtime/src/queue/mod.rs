@@ -289,14 +289,15 @@ impl QueueCore {
             return;
         };
         let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
-        let pool = Arc::clone(pool);
         let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);
         let mut line = self.lock();
+        // Asked under the line: a pool that is closed after this finds the block in the cache.
+        let stays = class != Class::Dedicated && !pool.is_closed();
         let cache = line.cache(slot);
         cache.count_out(block.capacity, block.bytes);
-        if class == Class::Dedicated || pool.is_closed() {
+        if !stays {
             drop(line);
-            pool.absorb(vec![block], &self.native);
+            self.give_up(vec![block]);
             return;
         }
         cache.put(block, class, parked);
