@@ -121,7 +121,7 @@ impl Device {
     }
 
     /// The pool that allocations come from that name none: the default pool, unless another was
-    /// set and is still open. A thread's [`Scope`] goes before it.
+    /// set and is still open. A thread's [`Scope`](crate::pool::Scope) goes before it.
     pub fn current_pool(&self, kind: MemoryKind) -> Pool {
         let set = self.current_pools().handle(kind);
         set.unwrap_or_else(|| self.default_pool(kind))
