@@ -40,6 +40,18 @@ impl Clock {
         }
     }
 
+    /// How many queues it knows of.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it knows of none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Forgets what `is_stale` says is of no use any more, for instance of queues long completed.
     pub fn forget(&mut self, mut is_stale: impl FnMut(Point) -> bool) {
         self.0.retain(|point| !is_stale(*point));

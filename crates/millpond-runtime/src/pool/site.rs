@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
 
 use millpond_hal as hal;
+use millpond_hal::QueueId;
 use smallvec::SmallVec;
 
+use crate::clock::Clock;
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::core::PoolCore;
@@ -26,7 +28,7 @@ const CALLS: usize = 4;
 /// Shared by a device and its pools.
 #[derive(Default)]
 pub(crate) struct Site {
-    queues: Mutex<Vec<Weak<QueueCore>>>,
+    queues: Mutex<Vec<(QueueId, Weak<QueueCore>)>>,
     pools: Mutex<Vec<Weak<PoolCore>>>,
     /// Reasons to look at the pools after a wait: a release threshold, a largest poolable size, a
     /// pool that is gone but not all of its memory.
@@ -47,16 +49,27 @@ impl Site {
     pub(crate) fn add_queue(&self, queue: &Arc<QueueCore>) {
         let mut queues = lock(&self.queues);
         if queues.len() == queues.capacity() {
-            queues.retain(|queue| queue.strong_count() > 0);
+            queues.retain(|(_, queue)| queue.strong_count() > 0);
         }
-        queues.push(Arc::downgrade(queue));
+        queues.push((queue.native().id(), Arc::downgrade(queue)));
+    }
+
+    /// Forgets what a clock says of queues that are gone, whose memory is in no cache any more.
+    pub(crate) fn forget_queues(&self, clock: &mut Clock) {
+        let queues = lock(&self.queues);
+        clock.forget(|point| {
+            let is_alive = |(id, queue): &(QueueId, Weak<QueueCore>)| {
+                *id == point.queue && queue.strong_count() > 0
+            };
+            !queues.iter().any(is_alive)
+        });
     }
 
     /// The queues that are alive.
     pub(crate) fn queues(&self) -> SmallVec<[Arc<QueueCore>; 4]> {
         lock(&self.queues)
             .iter()
-            .filter_map(Weak::upgrade)
+            .filter_map(|(_, queue)| queue.upgrade())
             .collect()
     }
 

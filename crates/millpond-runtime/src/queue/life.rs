@@ -105,6 +105,7 @@ impl QueueCore {
                 line.clock.merge(event.clock());
                 line.clock.learn(native.point(event.sequence()));
             }
+            line.tidy_clock(self.device().site());
         }
         let clock = line.clock.clone();
         Ok(Event::new(Arc::clone(self), sequence, clock))

@@ -22,9 +22,12 @@ use smallvec::SmallVec;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::memory::tracking::Dependencies;
-use crate::pool::Cache;
+use crate::pool::{Cache, Site};
 use crate::queue::QueueCore;
 use crate::queue::submit::Use;
+
+/// Queues that a clock may know of before it is tidied.
+const CLOCK: usize = 16;
 
 /// Guarded by the queue's lock.
 #[derive(Debug, Default)]
@@ -35,6 +38,8 @@ pub(crate) struct Line {
     pub(crate) waits: Dependencies,
     /// What everything submitted from now on happens after.
     pub(crate) clock: Clock,
+    /// How many queues the clock knew of when it was last tidied.
+    tidied: usize,
     /// Closed to new work.
     pub(crate) closed: bool,
     /// How many of the queue's failures a wait has looked at.
@@ -62,6 +67,16 @@ impl Line {
     pub(crate) fn forget_cache(&mut self, slot: usize) {
         if let Some(cache) = self.caches.get_mut(slot) {
             *cache = None;
+        }
+    }
+
+    /// Forgets queues that are gone whenever the clock has doubled: it stays as long as there are
+    /// queues, however many come and go.
+    #[inline]
+    pub(crate) fn tidy_clock(&mut self, site: &Site) {
+        if self.clock.len() > (2 * self.tidied).max(CLOCK) {
+            site.forget_queues(&mut self.clock);
+            self.tidied = self.clock.len();
         }
     }
 

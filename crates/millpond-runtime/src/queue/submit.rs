@@ -232,6 +232,7 @@ impl QueueCore {
                 line.clock.learn(*point);
             }
         }
+        line.tidy_clock(self.device().site());
         for use_ in uses {
             let block = use_.allocation.block();
             block

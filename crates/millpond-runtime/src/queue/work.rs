@@ -149,6 +149,7 @@ impl Queue {
         if foreign {
             line.clock.merge(event.clock());
             line.clock.learn(native.point(event.sequence()));
+            line.tidy_clock(self.core().device().site());
             if !native.reached(event.sequence()) {
                 line.waits
                     .behind

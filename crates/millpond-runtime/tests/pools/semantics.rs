@@ -335,6 +335,24 @@ fn an_event_older_than_the_free_legalises_nothing() {
 }
 
 #[test]
+fn a_clock_does_not_grow_with_queues_that_come_and_go() {
+    each(|device| {
+        let (queue, last) = (in_order(device), in_order(device));
+        for _ in 0..500 {
+            let short = in_order(device);
+            queue.wait_for(&short.record().unwrap()).unwrap();
+        }
+        queue.wait_for(&last.record().unwrap()).unwrap();
+        let event = queue.barrier(&[]).unwrap();
+        assert!(event.clock().len() <= 40, "{}", event.clock().len());
+        assert!(
+            event.clock().is_after(last.record().unwrap().point()),
+            "what is alive isn't forgotten"
+        );
+    });
+}
+
+#[test]
 fn rule_r2_can_be_switched_off() {
     each(|device| {
         let (a, b) = (in_order(device), in_order(device));
