@@ -59,6 +59,9 @@ pub(crate) struct Dependencies {
     pub(crate) behind: SmallVec<[(Arc<Native>, u64); 4]>,
 }
 
+/// Queues whose uses an allocation remembers before it looks which of them are over.
+const MANY: usize = 8;
+
 /// Reads of an out-of-order queue are joined into one when there are this many.
 pub(crate) const JOIN: usize = 64;
 
@@ -110,11 +113,7 @@ impl Tracking {
     #[cold]
     fn others_are_quiet(&self) -> bool {
         let mut others = lock(&self.others);
-        others.retain_mut(|entry| {
-            entry.reads.retain(|read| !entry.queue.reached(*read));
-            !entry.reads.is_empty()
-                || (entry.write != 0 && (!entry.queue.reached(entry.write) || entry.has_failed()))
-        });
+        others.retain_mut(Use::matters);
         let quiet = others.is_empty();
         self.has_others.store(!quiet, Relaxed);
         quiet
@@ -185,6 +184,10 @@ impl Tracking {
             .iter()
             .position(|entry| Arc::ptr_eq(&entry.queue, on));
         let index = position.unwrap_or_else(|| {
+            // Memory that many queues read, one after the other, remembers those that matter.
+            if others.len() >= MANY && others.len().is_power_of_two() {
+                others.retain_mut(Use::matters);
+            }
             others.push(Use {
                 queue: Arc::clone(on),
                 write: 0,
@@ -273,6 +276,13 @@ impl Tracking {
 }
 
 impl Use {
+    /// Whether anyone has to come behind it still; forgets the reads that are over.
+    fn matters(&mut self) -> bool {
+        self.reads.retain(|read| !self.queue.reached(*read));
+        !self.reads.is_empty()
+            || (self.write != 0 && (!self.queue.reached(self.write) || self.has_failed()))
+    }
+
     /// Whether its last write has failed, which is somebody's content.
     fn has_failed(&self) -> bool {
         !self.stale && self.queue.has_failed(self.write)
@@ -330,5 +340,39 @@ impl Dependencies {
         driver: u64,
     ) -> impl Iterator<Item = &(Arc<Native>, u64)> {
         list.iter().filter(move |(queue, _)| queue.driver != driver)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_hal::null::NullDriver;
+    use millpond_hal::{Driver, QueueOptions};
+    use millpond_types::MemoryKind;
+
+    use super::*;
+    use crate::device::Device;
+    use crate::queue::Use as Operand;
+
+    #[test]
+    fn queues_that_read_and_are_done_are_not_remembered() {
+        let device = Device::open(NullDriver::default().devices().unwrap().remove(0));
+        let memory = device
+            .default_queue()
+            .unwrap()
+            .allocate(MemoryKind::Device, 8)
+            .unwrap();
+        for _ in 0..300 {
+            let queue = device.create_queue(&QueueOptions::default()).unwrap();
+            let uses = [Operand {
+                allocation: &memory,
+                access: Access::Read,
+            }];
+            queue
+                .task("read", &uses, || Ok(()))
+                .unwrap()
+                .wait()
+                .unwrap();
+            assert!(lock(&memory.block().tracking.others).len() <= MANY);
+        }
     }
 }
