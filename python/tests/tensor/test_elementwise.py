@@ -80,7 +80,8 @@ def test_a_function_is_as_exact_as_its_row_says(name, signature, layout):
     # A half type is computed in `float32` and rounded once more.
     allowed = FUNCTIONS[name].ulp + (1 if dtype == "float16" else 0.5)
     if np.dtype(dtype).kind == "c":
-        allowed = allowed * 2 + 2
+        # The error of an angle grows with the exponent.
+        allowed = allowed * 2 + (6 if name == "pow" else 2)
     # Below one it is as exact as one, as its row says.
     floor = 1 if name == "logaddexp" else 0
     assert distance(xp.asnumpy(result), wanted, floor) <= allowed

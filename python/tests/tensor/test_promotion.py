@@ -79,3 +79,43 @@ def test_shapes_are_broadcast():
         xp.ones(2) + xp.ones(3)
     with pytest.raises(ValueError, match=r"add: .*\(2,\).*\(3, 2\)"):
         operator.iadd(xp.ones(2), xp.ones((3, 2)))
+
+
+def test_numbers_of_derived_classes_promote_as_numbers():
+    class Whole(int):
+        pass
+
+    class Real(float):
+        pass
+
+    class Complex(complex):
+        pass
+
+    x = xp.ones(2, dtype="float32")
+    for number, dtype in ((Whole(2), "float32"), (Real(2.5), "float32"), (Complex(1j), "complex64")):
+        for result in (x + number, number * x):
+            assert result.dtype == dtype
+        np.testing.assert_array_equal(xp.asnumpy(x + number), np.ones(2, dtype="float32") + number)
+
+
+def test_the_dtype_of_numbers_and_scalars_of_numpy_is_that_of_their_sum():
+    assert xp.result_type(xp.ones(1, dtype="float32"), 1, 2.5) == "float32"
+    assert xp.result_type("int8", 2.5) == xp.result_type("int8", xp.float64)
+    assert xp.result_type(np.float32(1), xp.int8) == "float32"
+    assert xp.result_type(np.int16(1), "float32", 1j) == "complex64"
+    with pytest.raises(TypeError, match=r"datetime64.*has a dtype that millpond does not have"):
+        xp.result_type(np.datetime64("2020-01-01"), "float32")
+
+
+@pytest.mark.parametrize("rule", ["no", "equiv", "safe", "same_kind", "unsafe"])
+def test_what_a_conversion_may_lose_is_told_as_by_numpy(rule):
+    for first in ("bool", "uint8", "int8", "int64", "float32", "float64", "complex64"):
+        for second in ("bool", "uint8", "int8", "int64", "float32", "float64", "complex64"):
+            wanted = np.can_cast(first, second, casting=rule)
+            assert xp.can_cast(first, second, casting=rule) == wanted, (first, second)
+            assert xp.can_cast(xp.ones(1, dtype=first), second, casting=rule) == wanted, (first, second)
+
+
+def test_a_rule_of_conversion_that_there_is_none_of_is_named():
+    with pytest.raises(ValueError, match=r"can_cast: casting must be .*'odd'"):
+        xp.can_cast("int8", "int16", casting="odd")
