@@ -189,6 +189,8 @@ fn python_tests(environment: &[(String, OsString)]) -> Outcome<()> {
         .args([&site, &built])
         .run()?;
     project::write(&folder.join("python.ini"), PYTHON_COVERAGE)?;
+    // Counts of a run that broke off.
+    python_coverage(&["erase"]).run()?;
     step("Python tests with counters", || {
         python_coverage(&["run", "-m", "pytest"])
             .within(project::path("python"))
