@@ -33,3 +33,11 @@ def test_a_timer_that_has_not_finished_says_so():
     timer = millpond.Timer()
     with pytest.raises(RuntimeError, match="has not finished"):
         _ = timer.device
+
+
+def test_a_timer_shows_the_time_of_the_host_once_it_has_finished(line):
+    timer = millpond.Timer(line)
+    assert repr(timer) == "<Timer, not finished>"
+    with timer:
+        assert repr(timer) == "<Timer, not finished>"
+    assert repr(timer) == f"<Timer, host {timer.host:.6f} s>"
