@@ -115,7 +115,7 @@ impl Event {
         lifecycle::check("waiting")?;
         let native = self.queue.native();
         native.wait_until(self.sequence, deadline, Instant::now())?;
-        self.queue.device().site().after_wait();
+        self.queue.device().site().after_wait(native.id());
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use crate::pool::class::{self, Class};
 use crate::pool::core::PoolCore;
 use crate::pool::options::{Reuse, Zero};
 use crate::pool::pressure::{Level, Pressure};
+use crate::pool::recording::Step;
 use crate::pool::store::{Conditions, Cut};
 use crate::pool::tag::Tag;
 use crate::pool::weaken::{Rule, is_broken};
@@ -185,6 +186,11 @@ impl PoolCore {
                 return Err(error);
             }
         };
+        self.note(|| Step::Allocate {
+            id: allocation.address().get(),
+            queue: queue.native().id().get(),
+            bytes: request.bytes,
+        });
         let fill = match self.options.zero {
             Zero::Never => false,
             Zero::Fresh => fresh && !known_zero,

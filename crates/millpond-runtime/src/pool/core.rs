@@ -18,6 +18,7 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Block};
 use crate::pool::idle::Idle;
 use crate::pool::options::{PoolOptions, Reuse, Zero};
+use crate::pool::recording::{Step, Tape};
 use crate::pool::site::{Remains, Site};
 use crate::pool::slot::Slot;
 use crate::pool::store::{Conditions, Cut, Store};
@@ -48,7 +49,7 @@ pub(crate) struct PoolCore {
     lender: Option<Allocation>,
     closed: AtomicBool,
     /// Whether nothing about it needs more than the way of plain allocations: it is open, promises
-    /// no zeros, and pools every size.
+    /// no zeros, pools every size, and isn't recorded.
     plain: AtomicBool,
     maximum: AtomicUsize,
     threshold: AtomicUsize,
@@ -59,6 +60,9 @@ pub(crate) struct PoolCore {
     /// Had from the driver, growth in flight included.
     reserved: AtomicUsize,
     reserved_high: AtomicUsize,
+    driver_allocations: AtomicUsize,
+    recorded: AtomicBool,
+    tape: Mutex<Option<Arc<Tape>>>,
     pub(crate) store: Mutex<Store>,
 }
 
@@ -118,7 +122,7 @@ impl PoolCore {
             site,
             lender,
             closed: AtomicBool::new(false),
-            plain: AtomicBool::new(options.zero == Zero::Never && options.max_poolable.is_none()),
+            plain: AtomicBool::new(is_plain(&options)),
             maximum: AtomicUsize::new(options.maximum_size.unwrap_or(UNLIMITED)),
             threshold: AtomicUsize::new(options.release_threshold.unwrap_or(UNLIMITED)),
             reuse: AtomicU8::new(bits(options.reuse)),
@@ -126,6 +130,9 @@ impl PoolCore {
             comfortable,
             reserved: AtomicUsize::new(0),
             reserved_high: AtomicUsize::new(0),
+            driver_allocations: AtomicUsize::new(0),
+            recorded: AtomicBool::new(false),
+            tape: Mutex::default(),
             store: Mutex::default(),
             options,
         }
@@ -149,6 +156,41 @@ impl PoolCore {
 
     pub(crate) fn maximum(&self) -> usize {
         self.maximum.load(Relaxed)
+    }
+
+    /// How often the driver was asked for memory and had it.
+    pub(crate) fn driver_allocations(&self) -> usize {
+        self.driver_allocations.load(Relaxed)
+    }
+
+    /// Has what happens written down, or no longer.
+    pub(crate) fn set_tape(&self, tape: Option<Arc<Tape>>) {
+        let mut slot = lock(&self.tape);
+        self.site.count_duty(tape.is_some(), slot.is_some());
+        self.recorded.store(tape.is_some(), Relaxed);
+        let plain = tape.is_none() && is_plain(&self.options) && !self.is_closed();
+        self.plain.store(plain, Relaxed);
+        *slot = tape;
+    }
+
+    /// Ends a tape, if it is the one that is written.
+    pub(crate) fn end_tape(&self, tape: &Arc<Tape>) {
+        let is_this = lock(&self.tape)
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(own, tape));
+        if is_this {
+            self.set_tape(None);
+        }
+    }
+
+    /// Writes a step down, where that is asked for.
+    #[inline]
+    pub(crate) fn note(&self, step: impl FnOnce() -> Step) {
+        if self.recorded.load(Relaxed)
+            && let Some(tape) = &*lock(&self.tape)
+        {
+            tape.note(step());
+        }
     }
 
     /// Takes effect at the next growth; nothing that is reserved is given back.
@@ -216,7 +258,7 @@ impl PoolCore {
     }
 
     /// Adds a segment and cuts the request from it. A `dedicated` segment is for this request
-    /// only. `spare` asks for as much as the pool usually does, else for what is needed.
+    /// only. `spare` asks for as much as the pool usually does, else for what is needed alone.
     pub(crate) fn grow(
         &self,
         size: usize,
@@ -227,12 +269,9 @@ impl PoolCore {
         if self.is_lent() {
             return Err(Refusal::Lent);
         }
-        let least = if spare && !dedicated {
-            size.max(self.options.min_driver_alloc)
-        } else {
-            size
-        };
-        let bytes = self.reserve(least, size).ok_or(Refusal::Maximum)?;
+        let bytes = self
+            .reserve(size, spare && !dedicated)
+            .ok_or(Refusal::Maximum)?;
         let segment = Layout::from_size_align(bytes, PAGE.max(align))
             .map_err(|_| DeviceError::Invalid {
                 call: "allocate",
@@ -240,7 +279,10 @@ impl PoolCore {
             })
             .and_then(|layout| self.hal.allocate(self.kind, layout));
         let segment = match segment {
-            Ok(segment) => segment,
+            Ok(segment) => {
+                self.driver_allocations.fetch_add(1, Relaxed);
+                segment
+            }
             Err(error) => {
                 self.reserved.fetch_sub(bytes, Relaxed);
                 return Err(Refusal::Driver(error));
@@ -264,10 +306,14 @@ impl PoolCore {
         store.take(size, align).ok_or(Refusal::Maximum)
     }
 
-    /// Reserves between `size` and a rounded `least` bytes of the budget.
-    fn reserve(&self, least: usize, size: usize) -> Option<usize> {
+    /// Reserves what the pool usually asks for, or the most that is left for it of a rounded size.
+    fn reserve(&self, size: usize, spare: bool) -> Option<usize> {
+        if !spare {
+            return self.reserve_exactly(size);
+        }
+        let usual = size.max(self.options.min_driver_alloc);
         let wishes = [
-            least.checked_next_multiple_of(PAGE)?,
+            usual.checked_next_multiple_of(PAGE)?,
             size.checked_next_multiple_of(PAGE)?,
             size.checked_next_multiple_of(UNIT)?,
             size,
@@ -367,6 +413,10 @@ impl PoolCore {
     }
 }
 
+fn is_plain(options: &PoolOptions) -> bool {
+    options.zero == Zero::Never && options.max_poolable.is_none()
+}
+
 fn bits(reuse: Reuse) -> u8 {
     u8::from(reuse.follow_events)
         | u8::from(reuse.opportunistic) << 1
@@ -377,6 +427,7 @@ impl Drop for PoolCore {
     fn drop(&mut self) {
         self.set_threshold(UNLIMITED);
         self.set_idle_release(None);
+        self.set_tape(None);
         self.site
             .count_duty(false, self.options.max_poolable.is_some());
         if !lifecycle::is_running() {

@@ -17,6 +17,7 @@ use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::core::PoolCore;
 use crate::pool::pressure::Reclaimers;
+use crate::pool::recording::Step;
 use crate::pool::slot::Slot;
 use crate::pool::store::Store;
 use crate::queue::{Native, QueueCore};
@@ -30,7 +31,7 @@ const CALLS: usize = 4;
 pub(crate) struct Site {
     queues: Mutex<Vec<(QueueId, Weak<QueueCore>)>>,
     pools: Mutex<Vec<Weak<PoolCore>>>,
-    /// Reasons to look at the pools after a wait: a release threshold, a largest poolable size, a
+    /// Reasons to look at the pools after a wait: a limit that takes effect there, a recorder, a
     /// pool that is gone but not all of its memory.
     duties: AtomicUsize,
     remains: Mutex<Vec<Remains>>,
@@ -111,9 +112,9 @@ impl Site {
 
     /// Called after every wait: gives back what is due, with few driver calls.
     #[inline]
-    pub(crate) fn after_wait(&self) {
+    pub(crate) fn after_wait(&self, queue: QueueId) {
         if self.has_duties() && lifecycle::is_running() {
-            self.release_due();
+            self.release_due(queue);
         }
     }
 
@@ -124,8 +125,9 @@ impl Site {
     }
 
     #[cold]
-    fn release_due(&self) {
+    fn release_due(&self, queue: QueueId) {
         for pool in self.pools() {
+            pool.note(|| Step::Wait { queue: queue.get() });
             let threshold = pool.threshold();
             if pool.reserved() > threshold {
                 pool.collect();

@@ -26,7 +26,7 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
 use crate::sync::lock;
 
-use crate::pool::{Class, granted};
+use crate::pool::{Class, Step, granted};
 pub use call::Operands;
 pub(crate) use line::Line;
 pub(crate) use native::Native;
@@ -147,7 +147,7 @@ impl Queue {
         let sequence = self.0.last_command();
         let sequence = sequence.map_or_else(|| self.barrier(&[]).map(|event| event.sequence()), Ok);
         self.0.native.wait_until(sequence?, deadline, begin)?;
-        self.0.device.site().after_wait();
+        self.0.device.site().after_wait(self.0.native.id());
         match self.0.untold_failure() {
             Some(failure) => Err(Error::Failed(failure)),
             None => Ok(()),
@@ -288,6 +288,9 @@ impl QueueCore {
         let Source::Pool { pool, class } = &owned.source else {
             return;
         };
+        pool.note(|| Step::Free {
+            id: owned.base.get(),
+        });
         let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
         let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);
         let mut line = self.lock();

@@ -10,6 +10,7 @@ mod support;
 
 mod faults;
 mod limits;
+mod recording;
 mod semantics;
 mod sharing;
 
