@@ -63,6 +63,17 @@ impl Crew {
         self.crewing.cores.min(self.crewing.threads + 1)
     }
 
+    /// The number, among the device's cores, of the one that the calling thread runs on.
+    pub(crate) fn own_core(&self) -> usize {
+        if cfg!(loom) {
+            // Every run of a model begins alike.
+            return 0;
+        }
+        let core = rustix::thread::sched_getcpu().min(CpuSet::MAX_CPU);
+        let before = (0..core).filter(|&core| self.crewing.pinned.is_set(core));
+        before.count()
+    }
+
     /// Bytes of the last-level cache.
     pub(crate) fn last_cache(&self) -> usize {
         self.crewing.last_cache

@@ -84,6 +84,16 @@ impl AtomicUsize {
         fenced(order);
         after(order, self.0.fetch_sub(value, order))
     }
+
+    pub(crate) fn fetch_update(
+        &self,
+        set: Ordering,
+        fetch: Ordering,
+        next: impl FnMut(usize) -> Option<usize>,
+    ) -> Result<usize, usize> {
+        fenced(set);
+        after(set, self.0.fetch_update(set, fetch, next))
+    }
 }
 
 pub(crate) mod thread {
