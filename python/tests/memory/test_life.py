@@ -105,7 +105,7 @@ def test_freed_memory_is_not_used(use, line):
     assert repr(memory) == "<Memory of 16 bytes, freed>"
 
 
-def test_shared_memory_is_not_freed(line, eventually):
+def test_shared_memory_is_not_freed(line):
     memory, _ = line.alloc(16, kind="host")
     memory.fill(5)
     views = [memory[:4], memory[4:]]
@@ -117,6 +117,11 @@ def test_shared_memory_is_not_freed(line, eventually):
             line.free(memory)
         assert bytes(seen) == bytes([5]) * 16
     views.clear()
+    line.free(memory).wait()
+
+
+def test_memory_of_a_pending_task_is_not_freed(line, eventually):
+    memory, _ = line.alloc(16, kind="host")
     gate = line.gate()
     task = line.task(int, memory)
     with pytest.raises(millpond.Error, match="1 other handles"):
