@@ -197,8 +197,9 @@ impl<R: Reducer> Work for Results<'_, R> {
     #[inline(always)]
     fn work(self) {
         for (out, partial) in self.out.iter_mut().zip(self.partials) {
-            let state = self.reducer.absorb(self.reducer.start(), *partial);
-            let result = self.reducer.finish(state, self.elements, self.correction);
+            let result = self
+                .reducer
+                .finish_few(*partial, self.elements, self.correction);
             out.write(result.store());
         }
     }

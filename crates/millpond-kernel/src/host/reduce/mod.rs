@@ -17,6 +17,7 @@ use millpond_types::{DType, Layout, Shape};
 
 use crate::error::{PlanError, UnsupportedDType};
 use crate::host::cast::cast;
+use crate::host::contiguous::is_aligned;
 use crate::host::fold::{COLUMNS, Fold};
 use crate::host::gather::scatter;
 use crate::host::tile::{TILE_BYTES, Tile};
@@ -206,16 +207,24 @@ impl ReduceKernel {
     /// # Safety
     /// As for [`HostKernel::run`]: the outputs may be written. `partials` holds one for each.
     unsafe fn emit_partials(&self, base: *mut u8, outputs: Range<usize>, partials: *const u8) {
-        let (elements, mut results) = (self.reduced.size() as u64, Tile::new());
-        let (from, count) = (results.as_mut_ptr(), outputs.len());
+        let (elements, count) = (self.reduced.size() as u64, outputs.len());
         let (level, correction) = (simd::current(), self.correction);
-        // SAFETY: a tile has room for the results.
+        let (computed, dtype) = (self.fold.output(), self.output.0);
+        let first = base.wrapping_offset(self.kept.locate(outputs.start)[0]);
+        let direct =
+            computed == dtype && self.kept.is_linear(0, dtype.size()) && is_aligned(first, dtype);
+        let mut results = Tile::new();
+        let to = if direct { first } else { results.as_mut_ptr() };
+        // SAFETY: a tile has room for the results, and so have outputs that lie in a row, which the
+        // caller vouches for.
         unsafe {
             self.fold
-                .finish_partials(level, (partials, count), elements, correction, from);
+                .finish_partials(level, (partials, count), elements, correction, to);
         };
-        // SAFETY: the caller vouches for the outputs.
-        unsafe { self.place(base, outputs, from) };
+        if !direct {
+            // SAFETY: the caller vouches for the outputs.
+            unsafe { self.place(base, outputs, to) };
+        }
     }
 
     /// Puts results of the fold's dtype, at most [`COLUMNS`], where they belong.

@@ -61,6 +61,12 @@ pub trait Reducer: Copy + Send + Sync + 'static {
     /// number.
     fn finish(self, state: Self::State, elements: u64, correction: f64) -> Self::Output;
 
+    /// The result for the `elements` elements, at least one, that one partial holds.
+    #[inline(always)]
+    fn finish_few(self, partial: Self::Partial, elements: u64, correction: f64) -> Self::Output {
+        self.finish(self.absorb(self.start(), partial), elements, correction)
+    }
+
     /// The state as words.
     fn pack(self, state: Self::State) -> Words;
 

@@ -81,6 +81,8 @@ pub(super) trait Term: Value + Send + Sync {
     fn merge(a: Self::Total, b: Self::Total) -> Self::Total;
     fn round(total: Self::Total) -> Self;
     fn mean(total: Self::Total, elements: u64) -> Self;
+    /// As much as the mean of a total that is this one number, of elements whose number it can hold.
+    fn mean_of_few(self, elements: u64) -> Self;
     fn pack(total: Self::Total) -> Words;
     fn unpack(words: Words) -> Self::Total;
 }
@@ -122,6 +124,11 @@ macro_rules! integers {
 
             fn mean(total: Self, elements: u64) -> Self {
                 total / elements.max(1) as Self
+            }
+
+            #[inline(always)]
+            fn mean_of_few(self, elements: u64) -> Self {
+                Self::mean(self, elements)
             }
 
             fn pack(total: Self) -> Words {
@@ -177,6 +184,11 @@ macro_rules! floats {
                 (total.value() / elements as f64) as Self
             }
 
+            #[inline(always)]
+            fn mean_of_few(self, elements: u64) -> Self {
+                self / elements as Self
+            }
+
             fn pack(total: Long) -> Words {
                 let [sum, rest] = total.words();
                 [sum, rest, 0, 0]
@@ -222,6 +234,12 @@ macro_rules! floats {
             fn mean(total: Complex<Long>, elements: u64) -> Self {
                 let part = |part| <$t as Term>::mean(part, elements);
                 Complex::new(part(total.re), part(total.im))
+            }
+
+            #[inline(always)]
+            fn mean_of_few(self, elements: u64) -> Self {
+                let part = |part: $t| part.mean_of_few(elements);
+                Complex::new(part(self.re), part(self.im))
             }
 
             fn pack(total: Complex<Long>) -> Words {
@@ -353,7 +371,10 @@ addends! {
 }
 
 macro_rules! sums {
-    ($($(#[$doc:meta])* $name:ident: |$total:ident, $elements:ident| $finish:expr;)*) => { $(
+    ($(
+        $(#[$doc:meta])*
+        $name:ident: |$total:ident, $elements:ident| $finish:expr, |$few:ident| $finish_few:expr;
+    )*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub(super) struct $name<T>(PhantomData<T>);
@@ -416,6 +437,13 @@ macro_rules! sums {
                 $finish
             }
 
+            // Twice the precision has nothing to keep where nothing is added.
+            #[inline(always)]
+            fn finish_few(self, partial: T::Lane, $elements: u64, _: f64) -> T::Sum {
+                let $few = T::widen(partial);
+                $finish_few
+            }
+
             fn pack(self, total: Self::State) -> Words {
                 T::Sum::pack(total)
             }
@@ -429,9 +457,9 @@ macro_rules! sums {
 
 sums! {
     /// The sum.
-    Sum: |total, _elements| T::Sum::round(total);
+    Sum: |total, _elements| T::Sum::round(total), |few| few;
     /// The sum, divided by the number of elements.
-    Mean: |total, elements| T::Sum::mean(total, elements);
+    Mean: |total, elements| T::Sum::mean(total, elements), |few| few.mean_of_few(elements);
 }
 
 /// The product.
