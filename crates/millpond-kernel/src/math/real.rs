@@ -104,7 +104,7 @@ macro_rules! real_vocabulary {
             nextafter(x, y) = derived::nextafter!(x, y), "nextafter";
             /// Logarithm of the sum of the exponentials of both.
             log_add_exp(x, y) =
-                derived::log_add_exp_by(f64::from(x), f64::from(y), f64::exp, f64::ln_1p) as Self, "mp_logaddexp";
+                derived::log_add_exp_by((f64::from(x), f64::from(y)), false, f64::exp, f64::ln_1p) as Self, "mp_logaddexp";
             /// `x * y + z`, rounded once.
             mul_add(x, y, z) = x.mul_add(y, z), "fma";
         }

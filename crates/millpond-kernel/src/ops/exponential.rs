@@ -32,7 +32,7 @@ macro_rules! exponential_rows {
             /// Logarithm of the sum of the exponentials of both operands; below one, as exact as one.
             binary logaddexp(x1, x2) { lane logaddexp } ulp 2;
             /// The first operand to the power of the second.
-            binary pow(x1, x2) { int pow_int, lane pow, complex_lane pow_complex } ulp 4;
+            binary pow(x1, x2) { int pow_int, lane pow, complex_lane pow_complex } ulp 2;
             /// One divided by the square root of each element.
             unary rsqrt(x) { real rsqrt } ulp 2;
             /// Square root of each element.

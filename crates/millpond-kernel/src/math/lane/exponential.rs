@@ -1,8 +1,9 @@
 //! Exponentials and the hyperbolic functions that are made of them.
 
 use super::format::{Format, polynomial, rounded_product};
-use super::logarithm::ln_1p_by;
+use super::logarithm::ln_1p_of_share;
 use crate::math::derived;
+use crate::math::real::Real;
 
 /// `x` held within the range where exponentials are neither zero nor infinite; a NaN stays.
 #[inline(always)]
@@ -46,12 +47,28 @@ pub(super) fn exp<F: Format>(x: F) -> F {
     exp_by(x, F::EXP)
 }
 
+/// `e^x` of numbers that aren't positive, with the coefficients given. What is too small for the format counts as zero,
+/// so that one step makes all powers of two of a narrow one.
+#[inline(always)]
+fn exp_below<F: Format>(x: f64) -> f64 {
+    const LEAST: f64 = -700.0;
+    if !F::NARROW {
+        return exp_by(x, F::WIDE_EXP);
+    }
+    let (n, r) = reduce(f64::select(x.less(LEAST), LEAST, x));
+    (1.0 + grown(r, F::WIDE_EXP)) * f64::power_of_two(n)
+}
+
 /// `ln(e^x + e^y)`.
 #[inline(always)]
 pub(super) fn log_add_exp<F: Format>(x: F, y: F) -> F {
-    let exp = |x| exp_by(x, F::WIDE_EXP);
-    let ln_1p = |x| ln_1p_by(x, F::WIDE_LOG);
-    F::narrow(derived::log_add_exp_by(x.widen(), y.widen(), exp, ln_1p))
+    let ln_1p = |x| ln_1p_of_share(x, F::WIDE_LOG);
+    F::narrow(derived::log_add_exp_by(
+        (x.widen(), y.widen()),
+        F::NARROW,
+        exp_below::<F>,
+        ln_1p,
+    ))
 }
 
 /// `e^x / 2`, which is finite as long as `sinh` and `cosh` are.

@@ -59,6 +59,17 @@ pub(super) fn ln_1p_by<F: Format>(x: F, coefficients: &[F]) -> F {
     F::select(x.abs().less(F::epsilon() * F::lit(0.5)), x, result)
 }
 
+/// `ln(1 + x)` for `x` from 0 to 1, with the coefficients given.
+#[inline(always)]
+pub(super) fn ln_1p_of_share<F: Format>(x: F, coefficients: &[F]) -> F {
+    let (zero, one, half) = (F::lit(0.0), F::lit(1.0), F::lit(0.5));
+    // Beyond the range of the coefficients, twice as much as one that is within.
+    let large = F::lit(std::f64::consts::SQRT_2 - 1.0).less(x);
+    let k = F::select(large, one, zero);
+    let f = F::select(large, (x - one) * half, x);
+    assemble(k, f, zero, coefficients)
+}
+
 /// `ln(1 + x)`.
 #[inline(always)]
 pub(super) fn ln_1p<F: Format>(x: F) -> F {
