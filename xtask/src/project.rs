@@ -1,17 +1,24 @@
 //! Where things are in the project, and which files it has.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::failure::{Failure, Outcome};
 
 /// Folders that hold nothing of ours, wherever they are.
 const NOT_OURS: &[&str] = &["target", "demo-output", "coverage", "__pycache__"];
 
-/// The root of the checkout.
+/// The root of the checkout: where `cargo run` found this package, which need not be where it was
+/// compiled, as build folders are shared and moved.
 pub(crate) fn root() -> &'static Path {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own)
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let told = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let own = told.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+        own.parent().map_or_else(|| own.clone(), Path::to_path_buf)
+    })
 }
 
 /// A path below the root.
