@@ -60,8 +60,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "wheel",
-        usage: "[--zig]",
-        about: "build the wheel to hand out into target/wheels; --zig: for systems with an old C library",
+        usage: "[--dist] [--zig]",
+        about: "build the wheel into target/wheels; --dist: as it is handed out, which takes longer; --zig: for systems with an old C library",
         run: wheel::command,
     },
     Command {

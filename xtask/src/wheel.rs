@@ -27,16 +27,21 @@ pub(crate) enum Profile {
     Dist,
 }
 
-/// Builds a wheel to hand out and prints its size.
+/// Builds a wheel and prints its size.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
-    let options = Options::parse(arguments, &["zig"], &[])?;
+    let options = Options::parse(arguments, &["dist", "zig"], &[])?;
     options.no_words()?;
     let reach = if options.has("zig") {
         Reach::Manylinux2014
     } else {
         Reach::Here
     };
-    let wheel = build(reach, Profile::Dist)?;
+    let profile = if options.has("dist") {
+        Profile::Dist
+    } else {
+        Profile::Release
+    };
+    let wheel = build(reach, profile)?;
     let size = fs::metadata(&wheel).map_err(Failure::file(&wheel))?.len();
     println!(
         "{} ({:.2} MB)",
