@@ -322,6 +322,13 @@ fn count(values: &[u8]) -> i64 {
     values.chunks(SHORT_RUN).map(short).sum()
 }
 
+/// The sum of integers, by the lanes that the compiler makes of an iterator's, as for [`count`].
+#[inline(always)]
+fn total<T: Copy, S: Addition + From<T>>(values: &[T]) -> S {
+    let add = |sum, &value| S::plus(sum, S::from(value));
+    values.iter().fold(S::NOTHING, add)
+}
+
 macro_rules! addends {
     ($($t:ty: $lane:ty => $sum:ty $(, $of_run:expr)?;)*) => { $(
         impl Addend for $t {
@@ -358,12 +365,12 @@ addends! {
     bool: u16 => i64, count;
     i8: i32 => i64;
     i16: i32 => i64;
-    i32: i64 => i64;
-    i64: i64 => i64;
+    i32: i64 => i64, total;
+    i64: i64 => i64, total;
     u8: u32 => u64;
     u16: u32 => u64;
-    u32: u64 => u64;
-    u64: u64 => u64;
+    u32: u64 => u64, total;
+    u64: u64 => u64, total;
     f32: f32 => f32;
     f64: f64 => f64;
     Complex<f32>: Complex<f32> => Complex<f32>;
