@@ -1,8 +1,7 @@
 //! The pools and tags that a thread is in by `with` statements.
 //!
-//! `with` statements of generators end in any order, also on threads on which they didn't begin. A
-//! scope of the runtime ends those inside of it, so what lies inside of one that ends is begun
-//! again. A scope that is never left ends with its thread.
+//! `with` statements of generators end in any order, also on threads on which they didn't begin,
+//! which is an error. A scope that is never left ends with its thread.
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -36,7 +35,7 @@ pub(super) struct Entry<T: Scoped> {
     key: Key,
     value: T,
     /// Not ended by the end of the thread, where the runtime's own record of it may be gone.
-    scope: Option<ManuallyDrop<T::Scope>>,
+    scope: ManuallyDrop<T::Scope>,
 }
 
 /// What Python enters and leaves: an object of its own, or one again and again.
@@ -51,7 +50,7 @@ impl Key {
 
     /// Enters.
     pub(super) fn enter<T: Scoped>(self, value: T) {
-        let scope = Some(ManuallyDrop::new(value.scope()));
+        let scope = ManuallyDrop::new(value.scope());
         let entry = Entry {
             key: self,
             value,
@@ -67,17 +66,11 @@ impl Key {
     pub(super) fn exit<T: Scoped>(self) -> PyResult<()> {
         let removed = T::stack().with_borrow_mut(|stack| {
             let position = stack.iter().rposition(|entry| entry.key == self)?;
-            for entry in stack[position..].iter_mut().rev() {
-                drop(entry.scope.take().map(ManuallyDrop::into_inner));
-            }
-            let removed = stack.remove(position);
-            for entry in &mut stack[position..] {
-                entry.scope = Some(ManuallyDrop::new(entry.value.scope()));
-            }
-            Some(removed)
+            Some(stack.remove(position))
         });
         // What goes with the last handle may run code of Python, so no borrow is left here.
-        removed.map(drop).ok_or_else(|| {
+        let ended = removed.map(|entry| drop(ManuallyDrop::into_inner(entry.scope)));
+        ended.ok_or_else(|| {
             PyRuntimeError::new_err(format!(
                 "{}: this thread is not in the scope; it ends once, on the thread that began it",
                 T::NAME

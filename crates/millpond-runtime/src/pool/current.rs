@@ -4,7 +4,7 @@
 //! current pool, which is its default pool until another is set. A pool that was closed counts as
 //! not set.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -14,6 +14,7 @@ use millpond_types::MemoryKind;
 
 use crate::pool::Pool;
 use crate::pool::core::PoolCore;
+use crate::pool::scope;
 use crate::sync::lock;
 
 /// The pools that were set as a device's current ones.
@@ -27,7 +28,7 @@ pub(crate) struct Current {
 thread_local! {
     /// How many scopes the thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    static SCOPES: RefCell<Vec<Pool>> = const { RefCell::new(Vec::new()) };
+    static SCOPES: scope::Stack<Pool> = const { scope::Stack::new() };
 }
 
 impl Current {
@@ -46,13 +47,8 @@ impl Current {
             let core = pool.core();
             core.kind == default.kind && Arc::ptr_eq(&core.site, &default.site) && !core.is_closed()
         };
-        let scoped = SCOPES.try_with(|scopes| {
-            let scopes = scopes.borrow();
-            let found = scopes.iter().rev().find(is_meant);
-            found.map(|pool| Arc::clone(pool.core()))
-        });
-        // While the thread ends it is in no scope.
-        scoped.ok().flatten().or_else(|| {
+        let scoped = scope::innermost(&SCOPES, |pool| is_meant(&pool));
+        scoped.map(|pool| Arc::clone(pool.core())).or_else(|| {
             let pools = lock(&self.pools);
             let set = pools[default.kind as usize].as_ref();
             set.filter(is_meant).map(|pool| Arc::clone(pool.core()))
@@ -102,20 +98,15 @@ fn bit(kind: MemoryKind) -> u8 {
 /// ```
 #[must_use = "the scope ends when it is dropped"]
 pub struct Scope {
-    depth: usize,
+    number: u64,
     /// Ends on the thread on which it began.
     thread: PhantomData<*const ()>,
 }
 
 impl Scope {
     pub(crate) fn enter(pool: Pool) -> Self {
-        let depth = SCOPES.with_borrow_mut(|scopes| {
-            scopes.push(pool);
-            scopes.len()
-        });
-        DEPTH.set(depth);
         Self {
-            depth,
+            number: scope::enter(&SCOPES, &DEPTH, pool),
             thread: PhantomData,
         }
     }
@@ -123,18 +114,12 @@ impl Scope {
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        // Scopes that began inside of this one end with it.
-        let ended = SCOPES.with_borrow_mut(|scopes| {
-            let depth = (self.depth - 1).min(scopes.len());
-            DEPTH.set(depth);
-            scopes.split_off(depth)
-        });
-        drop(ended);
+        scope::leave(&SCOPES, &DEPTH, self.number);
     }
 }
 
 impl fmt::Debug for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Scope({})", self.depth)
+        write!(f, "Scope({})", self.number)
     }
 }

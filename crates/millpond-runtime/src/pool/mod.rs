@@ -39,6 +39,7 @@ mod plan;
 mod pressure;
 mod recording;
 mod report;
+mod scope;
 mod site;
 mod slot;
 mod statistics;

@@ -3,13 +3,14 @@
 //! A tag counts what was granted to allocations made inside of its [`TagScope`], on any device and
 //! from any pool, until they are freed. Tags form a tree: what a tag counts its parents count too.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
+use crate::pool::scope;
 
 /// Handle to a tag. Clones are the same tag. `Send`, `Sync`.
 ///
@@ -44,7 +45,7 @@ struct TagCore {
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    static SCOPES: RefCell<Vec<Tag>> = const { RefCell::new(Vec::new()) };
+    static SCOPES: scope::Stack<Tag> = const { scope::Stack::new() };
 }
 
 impl Tag {
@@ -116,13 +117,8 @@ impl Tag {
     /// Counts allocations of this thread here for as long as the answer lives, also those that
     /// inner scopes count elsewhere in the same tree.
     pub fn scope(&self) -> TagScope {
-        let depth = SCOPES.with_borrow_mut(|scopes| {
-            scopes.push(self.clone());
-            scopes.len()
-        });
-        DEPTH.set(depth);
         TagScope {
-            depth,
+            number: scope::enter(&SCOPES, &DEPTH, self.clone()),
             thread: PhantomData,
         }
     }
@@ -138,8 +134,7 @@ impl Tag {
         if !Self::in_scope() {
             return None;
         }
-        let innermost = SCOPES.try_with(|scopes| scopes.borrow().last().cloned());
-        innermost.ok().flatten()
+        scope::innermost(&SCOPES, |_| true)
     }
 
     fn chain(&self) -> impl Iterator<Item = &TagCore> {
@@ -205,19 +200,13 @@ impl fmt::Debug for Tag {
 #[derive(Debug)]
 #[must_use = "the scope ends when it is dropped"]
 pub struct TagScope {
-    depth: usize,
+    number: u64,
     /// Ends on the thread on which it began.
     thread: PhantomData<*const ()>,
 }
 
 impl Drop for TagScope {
     fn drop(&mut self) {
-        // Scopes that began inside of this one end with it.
-        let ended = SCOPES.with_borrow_mut(|scopes| {
-            let depth = (self.depth - 1).min(scopes.len());
-            DEPTH.set(depth);
-            scopes.split_off(depth)
-        });
-        drop(ended);
+        scope::leave(&SCOPES, &DEPTH, self.number);
     }
 }

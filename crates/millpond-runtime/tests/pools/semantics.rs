@@ -132,7 +132,14 @@ fn scopes_nest_and_belong_to_their_thread() {
             });
         }
         assert!(allocate().is_from(&outer));
+        // Scopes may end in any order.
+        let inside = inner.scope();
         drop(outside);
+        assert!(allocate().is_from(&inner));
+        let again = outer.scope();
+        drop(inside);
+        assert!(allocate().is_from(&outer));
+        drop(again);
         assert!(!allocate().is_from(&outer));
     });
 }
