@@ -12,6 +12,10 @@ const NOT_OURS: &[&str] = &["target", "demo-output", "coverage", "__pycache__"];
 
 /// The root of the checkout: where `cargo run` found this package, which need not be where it was
 /// compiled, as build folders are shared and moved.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cargo tells its programs by the environment, and this is no setting"
+)]
 pub(crate) fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
