@@ -288,7 +288,6 @@ fn hand_out(
     cache.count_in(owned.capacity, bytes);
     owned.bytes = bytes;
     owned.home = Some(Queue::of(Arc::clone(queue)));
-    owned.tracking.forget_content();
     if is_broken(Rule::SameQueue) {
         owned.tracking = Tracking::default();
     }

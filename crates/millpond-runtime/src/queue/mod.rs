@@ -282,6 +282,7 @@ impl QueueCore {
             return;
         };
         *owned.host_shared.get_mut() = false;
+        owned.tracking.forget_content();
         if let Some(tag) = owned.tag.take() {
             tag.refund(granted(owned.bytes));
         }
