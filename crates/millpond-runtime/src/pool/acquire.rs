@@ -92,9 +92,7 @@ impl Found {
             zeroed: false,
         }
     }
-}
 
-impl Found {
     /// Without what orders later commands, if a test has this rule broken.
     pub(crate) fn weakened(self, rule: Rule) -> Self {
         if !is_broken(rule) {
@@ -173,19 +171,13 @@ impl PoolCore {
             Some(allocation) => Ok((allocation, false, false)),
             None => self.allocate_slowly(&wish),
         });
-        let (allocation, known_zero, fresh) = match (found, tag) {
-            (Ok(found), None) => found,
-            (Ok(mut found), tag) => {
-                found.0.set_tag(tag);
-                found
-            }
-            (Err(error), tag) => {
-                if let Some(tag) = tag {
-                    tag.refund(size);
-                }
-                return Err(error);
-            }
-        };
+        if let (Err(_), Some(tag)) = (&found, &tag) {
+            tag.refund(size);
+        }
+        let (mut allocation, known_zero, fresh) = found?;
+        if tag.is_some() {
+            allocation.set_tag(tag);
+        }
         self.note(|| Step::Allocate {
             id: allocation.address().get(),
             queue: queue.native().id().get(),

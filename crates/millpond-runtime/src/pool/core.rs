@@ -1,38 +1,27 @@
 //! A pool's memory and limits: what handles, blocks and queues share of it.
 //!
-//! Bytes are reserved in a budget before the driver is asked for them, so that the maximum holds
-//! whatever many threads ask for at once, growth in flight included. No driver is called under the
-//! lock of the store.
+//! No driver is called under the lock of the store. How a pool grows is in `growth.rs`.
 
-use std::alloc::Layout;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use millpond_hal as hal;
-use millpond_hal::{Address, DeviceError, RawAllocation};
+use millpond_hal::{Address, RawAllocation};
 use millpond_types::MemoryKind;
 
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
 use crate::pool::idle::Idle;
+use crate::pool::limit::Limit;
 use crate::pool::options::{PoolOptions, Reuse, Zero};
 use crate::pool::recording::{Step, Tape};
 use crate::pool::site::{Remains, Site};
 use crate::pool::slot::Slot;
-use crate::pool::store::{Conditions, Cut, Store};
+use crate::pool::store::{Conditions, Store};
 use crate::queue::Native;
 use crate::sync::lock;
-
-/// Segments are multiples of this many bytes, the size of a huge page.
-const PAGE: usize = 2 << 20;
-
-/// What a segment is rounded up to where a whole page is too much for the pool's maximum.
-const UNIT: usize = 64 << 10;
-
-/// Stands for a limit that isn't set.
-pub(crate) const UNLIMITED: usize = usize::MAX;
 
 /// A pool's memory; lives as long as a handle or a block of it.
 pub(crate) struct PoolCore {
@@ -51,40 +40,20 @@ pub(crate) struct PoolCore {
     /// Whether nothing about it needs more than the way of plain allocations: it is open, promises
     /// no zeros, pools every size, and isn't recorded.
     plain: AtomicBool,
-    maximum: AtomicUsize,
-    threshold: AtomicUsize,
+    /// The most that may be reserved.
+    pub(crate) maximum: Limit,
+    threshold: Limit,
     reuse: AtomicU8,
     pub(crate) idle: Idle,
     /// Reserved bytes beyond which pending frees are waited for rather than growing.
     pub(crate) comfortable: usize,
     /// Had from the driver, growth in flight included.
-    reserved: AtomicUsize,
-    reserved_high: AtomicUsize,
-    driver_allocations: AtomicUsize,
+    pub(super) reserved: AtomicUsize,
+    pub(super) reserved_high: AtomicUsize,
+    pub(super) driver_allocations: AtomicUsize,
     recorded: AtomicBool,
     tape: Mutex<Option<Arc<Tape>>>,
     pub(crate) store: Mutex<Store>,
-}
-
-/// Why a pool couldn't grow.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// The pool's own maximum.
-    Maximum,
-    /// The memory is a user's buffer.
-    Lent,
-    /// The driver's answer.
-    Driver(DeviceError),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Maximum => f.write_str("the pool's maximum size is reached"),
-            Self::Lent => f.write_str("the pool is a user's buffer, which can't grow"),
-            Self::Driver(error) => error.fmt(f),
-        }
-    }
 }
 
 /// Who a new pool belongs to.
@@ -123,8 +92,8 @@ impl PoolCore {
             lender,
             closed: AtomicBool::new(false),
             plain: AtomicBool::new(is_plain(&options)),
-            maximum: AtomicUsize::new(options.maximum_size.unwrap_or(UNLIMITED)),
-            threshold: AtomicUsize::new(options.release_threshold.unwrap_or(UNLIMITED)),
+            maximum: Limit::new(options.maximum_size),
+            threshold: Limit::new(options.release_threshold),
             reuse: AtomicU8::new(bits(options.reuse)),
             idle: Idle::new(options.idle_release),
             comfortable,
@@ -140,7 +109,7 @@ impl PoolCore {
 
     /// Bytes that one queue may keep of this pool.
     pub(crate) fn cache_limit(&self) -> usize {
-        (self.comfortable.min(self.maximum()) / 8).max(64 << 20)
+        (self.comfortable.min(self.maximum.bytes()) / 8).max(64 << 20)
     }
 
     /// Whether allocations may go the short way.
@@ -154,10 +123,6 @@ impl PoolCore {
         self.closed.load(Relaxed)
     }
 
-    pub(crate) fn maximum(&self) -> usize {
-        self.maximum.load(Relaxed)
-    }
-
     /// How often the driver was asked for memory and had it.
     pub(crate) fn driver_allocations(&self) -> usize {
         self.driver_allocations.load(Relaxed)
@@ -167,10 +132,16 @@ impl PoolCore {
     pub(crate) fn set_tape(&self, tape: Option<Arc<Tape>>) {
         let mut slot = lock(&self.tape);
         self.site.count_duty(tape.is_some(), slot.is_some());
-        self.recorded.store(tape.is_some(), Relaxed);
-        let plain = tape.is_none() && is_plain(&self.options) && !self.is_closed();
-        self.plain.store(plain, Relaxed);
         *slot = tape;
+        self.choose_way(slot.is_some());
+    }
+
+    /// Says again which way allocations go. The tape is locked, so that whoever changes something
+    /// last says it last.
+    fn choose_way(&self, recorded: bool) {
+        self.recorded.store(recorded, Relaxed);
+        let plain = !recorded && is_plain(&self.options) && !self.is_closed();
+        self.plain.store(plain, Relaxed);
     }
 
     /// Ends a tape, if it is the one that is written.
@@ -193,20 +164,15 @@ impl PoolCore {
         }
     }
 
-    /// Takes effect at the next growth; nothing that is reserved is given back.
-    pub(crate) fn set_maximum(&self, maximum: usize) {
-        self.maximum.store(maximum, Relaxed);
-    }
-
-    pub(crate) fn threshold(&self) -> usize {
-        self.threshold.load(Relaxed)
+    /// What is kept at a wait.
+    pub(crate) fn threshold(&self) -> &Limit {
+        &self.threshold
     }
 
     /// Takes effect at the next wait.
-    pub(crate) fn set_threshold(&self, threshold: usize) {
-        let old = self.threshold.swap(threshold, Relaxed);
-        self.site
-            .count_duty(threshold != UNLIMITED, old != UNLIMITED);
+    pub(crate) fn set_threshold(&self, threshold: Option<usize>) {
+        let before = self.threshold.set(threshold);
+        self.site.count_duty(threshold.is_some(), before.is_some());
     }
 
     /// Counts from now on.
@@ -257,88 +223,6 @@ impl PoolCore {
         }
     }
 
-    /// Adds a segment and cuts the request from it. A `dedicated` segment is for this request
-    /// only. `spare` asks for as much as the pool usually does, else for what is needed alone.
-    pub(crate) fn grow(
-        &self,
-        size: usize,
-        align: usize,
-        dedicated: bool,
-        spare: bool,
-    ) -> Result<Cut, Refusal> {
-        if self.is_lent() {
-            return Err(Refusal::Lent);
-        }
-        let bytes = self
-            .reserve(size, spare && !dedicated)
-            .ok_or(Refusal::Maximum)?;
-        let segment = Layout::from_size_align(bytes, PAGE.max(align))
-            .map_err(|_| DeviceError::Invalid {
-                call: "allocate",
-                reason: format!("{bytes} bytes are more than the address space"),
-            })
-            .and_then(|layout| self.hal.allocate(self.kind, layout));
-        let segment = match segment {
-            Ok(segment) => {
-                self.driver_allocations.fetch_add(1, Relaxed);
-                segment
-            }
-            Err(error) => {
-                self.reserved.fetch_sub(bytes, Relaxed);
-                return Err(Refusal::Driver(error));
-            }
-        };
-        let padding = segment.layout.size() - bytes;
-        if padding > 0 && self.reserve_exactly(padding).is_none() {
-            self.reserved.fetch_sub(bytes, Relaxed);
-            // SAFETY: it came from this device a moment ago, and nobody has seen it.
-            unsafe { self.hal.release(segment) };
-            return Err(Refusal::Maximum);
-        }
-        self.reserved_high.fetch_max(self.reserved(), Relaxed);
-        let begin = segment.address;
-        let mut store = lock(&self.store);
-        store.add_segment(segment, dedicated);
-        if dedicated {
-            return Ok(store.take_dedicated(begin, size));
-        }
-        // The lock wasn't given up since the segment was added, so it is there.
-        store.take(size, align).ok_or(Refusal::Maximum)
-    }
-
-    /// Reserves what the pool usually asks for, or the most that is left for it of a rounded size.
-    fn reserve(&self, size: usize, spare: bool) -> Option<usize> {
-        if !spare {
-            return self.reserve_exactly(size);
-        }
-        let usual = size.max(self.options.min_driver_alloc);
-        let wishes = [
-            usual.checked_next_multiple_of(PAGE)?,
-            size.checked_next_multiple_of(PAGE)?,
-            size.checked_next_multiple_of(UNIT)?,
-            size,
-        ];
-        wishes
-            .into_iter()
-            .find_map(|bytes| self.reserve_exactly(bytes))
-    }
-
-    fn reserve_exactly(&self, bytes: usize) -> Option<usize> {
-        let maximum = self.maximum();
-        self.reserved
-            .fetch_update(Relaxed, Relaxed, |reserved| {
-                let sum = reserved.checked_add(bytes)?;
-                (sum <= maximum).then_some(sum)
-            })
-            .ok()
-            .map(|_| bytes)
-    }
-
-    /// Whether the budget has room for growth by this much.
-    pub(crate) fn has_room(&self, size: usize) -> bool {
-        !self.is_lent() && self.reserved().saturating_add(size) <= self.maximum()
-    }
-
     /// Moves what the queues of the device have cached to the store.
     pub(crate) fn collect(&self) {
         for queue in self.site.queues() {
@@ -387,6 +271,10 @@ impl PoolCore {
 
     /// Gives back segments that served one request which is over.
     pub(crate) fn release_dedicated(&self) {
+        if self.options.max_poolable.is_none() {
+            return;
+        }
+        self.poll();
         let idle = lock(&self.store).idle_dedicated();
         self.release(idle);
     }
@@ -403,13 +291,15 @@ impl PoolCore {
 
     /// Refuses new allocations; what is free goes back to the driver now, the rest when it is.
     pub(crate) fn close(&self) {
-        self.plain.store(false, Relaxed);
-        if self.closed.swap(true, Relaxed) || !lifecycle::is_running() {
+        let was_closed = self.closed.swap(true, Relaxed);
+        let tape = lock(&self.tape);
+        self.choose_way(tape.is_some());
+        drop(tape);
+        if was_closed || !lifecycle::is_running() {
             return;
         }
         self.collect();
         self.release_idle(0, usize::MAX);
-        self.release_dedicated();
     }
 }
 
@@ -425,7 +315,7 @@ fn bits(reuse: Reuse) -> u8 {
 
 impl Drop for PoolCore {
     fn drop(&mut self) {
-        self.set_threshold(UNLIMITED);
+        self.set_threshold(None);
         self.set_idle_release(None);
         self.set_tape(None);
         self.site
@@ -437,11 +327,7 @@ impl Drop for PoolCore {
         // Blocks hold the pool, so nothing is in use. What is pending is left to the device: this
         // may be the end of a free, which neither waits nor calls a driver.
         self.site.forget(&self.slot);
-        let store = std::mem::take(
-            self.store
-                .get_mut()
-                .unwrap_or_else(std::sync::PoisonError::into_inner),
-        );
+        let store = std::mem::take(&mut *lock(&self.store));
         if !store.is_empty() {
             let lender = self.lender.take();
             let hal = Arc::clone(&self.hal);

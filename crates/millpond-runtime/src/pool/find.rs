@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 use crate::memory::{Block, Source};
 use crate::pool::acquire::{Found, Request, Wait, Wish};
 use crate::pool::class::Class;
-use crate::pool::core::{PoolCore, Refusal};
+use crate::pool::core::PoolCore;
+use crate::pool::growth::Refusal;
 use crate::pool::plan::{self, remaining};
 use crate::pool::pressure::Level;
 use crate::pool::store::Cut;
@@ -54,8 +55,6 @@ impl PoolCore {
 
     /// R2: memory whose last use the queue is ordered behind.
     fn find_behind(&self, wish: &Wish<'_>, clock: &Clock) -> Option<Found> {
-        let behind =
-            |queue: &Native, sequence: u64| queue.in_order && sequence <= clock.of(queue.id());
         let found = self.steal(wish, |block, home| {
             block.tracking.is_before(home, clock) || is_broken(Rule::FollowEvents)
         });
@@ -68,8 +67,10 @@ impl PoolCore {
         }
         let (base, conditions) =
             store.take_pending(wish.size, wish.request.align, |conditions| {
-                let known = |(queue, sequence): &(Arc<Native>, u64)| behind(queue, *sequence);
-                conditions.iter().all(known).then_some(0)
+                let is_known = |(queue, sequence): &(Arc<Native>, u64)| {
+                    queue.in_order && clock.is_after(queue.point(*sequence))
+                };
+                conditions.iter().all(is_known).then_some(0)
             })?;
         Some(Found::pending(base, &conditions, wish))
     }
@@ -103,13 +104,18 @@ impl PoolCore {
                 return Ok(found.weakened(Rule::InternalDependencies));
             }
         }
-        if let Some(cut) = self.reclaim(wish, Level::Growth) {
-            return Ok(Found::cut(cut, wish));
-        }
-        if let Some(cut) = self.wait_for_memory(wish)? {
+        if let Some(cut) = self.reclaim_or_wait(wish, Level::Growth)? {
             return Ok(Found::cut(cut, wish));
         }
         self.grow_at_last(wish)
+    }
+
+    /// What reclaimers give up at once, or what is waited for, that which they freed included.
+    fn reclaim_or_wait(&self, wish: &Wish<'_>, level: Level) -> Result<Option<Cut>> {
+        match self.reclaim(wish, level) {
+            None => self.wait_for_memory(wish),
+            found => Ok(found),
+        }
     }
 
     /// Has reclaimers give memory up until the request fits (rule R7).
@@ -168,7 +174,6 @@ impl PoolCore {
         let mut answer = grow();
         if answer.is_err() {
             self.release_idle(0, usize::MAX);
-            self.release_dedicated();
             answer = grow();
         }
         if matches!(answer, Err(Refusal::Driver(_))) {
@@ -181,16 +186,10 @@ impl PoolCore {
             }
             answer = grow();
         }
-        if answer.is_err() {
-            let reclaimed = self.reclaim(wish, Level::Critical);
-            // What reclaimers freed may be pending.
-            let reclaimed = match reclaimed {
-                None => self.wait_for_memory(wish)?,
-                found => found,
-            };
-            if let Some(cut) = reclaimed {
-                return Ok(Found::cut(cut, wish));
-            }
+        if answer.is_err()
+            && let Some(cut) = self.reclaim_or_wait(wish, Level::Critical)?
+        {
+            return Ok(Found::cut(cut, wish));
         }
         self.found_or_refused(answer, wish)
     }
@@ -207,14 +206,13 @@ impl PoolCore {
     }
 
     fn find_dedicated(&self, wish: &Wish<'_>) -> Result<Found> {
-        self.poll();
         self.release_dedicated();
-        let align = wish.request.align;
-        let mut answer = self.grow(wish.size, align, true, false);
+        let grow = || self.grow(wish.size, wish.request.align, true, false);
+        let mut answer = grow();
         if answer.is_err() {
             self.collect();
             self.release_idle(0, usize::MAX);
-            answer = self.grow(wish.size, align, true, false);
+            answer = grow();
         }
         self.found_or_refused(answer, wish)
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::class;
-use crate::pool::core::{PoolCore, UNLIMITED};
+use crate::pool::core::PoolCore;
 use crate::pool::current::Scope;
 use crate::pool::options::{PoolOptions, Reuse};
 use crate::pool::plan;
@@ -142,23 +142,23 @@ impl Pool {
 
     /// The most that it may reserve, in bytes.
     pub fn maximum_size(&self) -> Option<usize> {
-        limit(self.core.maximum())
+        self.core.maximum.get()
     }
 
     /// Changes the most that it may reserve. Below what is reserved now it stops growth, and takes
     /// nothing back that is in use.
     pub fn set_maximum_size(&self, bytes: Option<usize>) {
-        self.core.set_maximum(bytes.unwrap_or(UNLIMITED));
+        self.core.maximum.set(bytes);
     }
 
     /// Bytes that it tries to keep at a wait.
     pub fn release_threshold(&self) -> Option<usize> {
-        limit(self.core.threshold())
+        self.core.threshold().get()
     }
 
     /// Changes the bytes that it tries to keep, from the next wait on.
     pub fn set_release_threshold(&self, bytes: Option<usize>) {
-        self.core.set_threshold(bytes.unwrap_or(UNLIMITED));
+        self.core.set_threshold(bytes);
     }
 
     /// How long memory may be unused before it goes back to the driver.
@@ -250,10 +250,6 @@ impl Allocation {
             .pool()
             .is_some_and(|core| Arc::ptr_eq(core, &pool.core))
     }
-}
-
-fn limit(bytes: usize) -> Option<usize> {
-    (bytes != UNLIMITED).then_some(bytes)
 }
 
 impl PartialEq for Pool {

@@ -6,7 +6,7 @@ use millpond_hal::Point;
 use millpond_types::MemoryKind;
 
 use crate::error::Error;
-use crate::pool::core::{PoolCore, UNLIMITED};
+use crate::pool::core::PoolCore;
 use crate::pool::plan;
 use crate::sync::lock;
 
@@ -104,7 +104,6 @@ impl PoolCore {
                 .map(|(queue, sequence)| queue.point(*sequence))
                 .collect()
         });
-        let maximum = self.maximum();
         Error::OutOfMemory(Box::new(OutOfMemory {
             device: self.device.clone(),
             pool: self.name.clone(),
@@ -118,7 +117,7 @@ impl PoolCore {
             cached: statistics.cached,
             largest_free,
             reserved: statistics.reserved,
-            maximum_size: (maximum != UNLIMITED).then_some(maximum),
+            maximum_size: self.maximum.get(),
             other_pools,
             fits_after,
             reason: reason.to_owned(),

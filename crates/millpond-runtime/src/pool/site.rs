@@ -128,12 +128,10 @@ impl Site {
     fn release_due(&self, queue: QueueId) {
         for pool in self.pools() {
             pool.note(|| Step::Wait { queue: queue.get() });
-            let threshold = pool.threshold();
+            let threshold = pool.threshold().bytes();
             if pool.reserved() > threshold {
                 pool.collect();
                 pool.release_idle(threshold, CALLS);
-            } else {
-                pool.poll();
             }
             pool.release_dedicated();
             pool.release_aged(CALLS);

@@ -1,6 +1,8 @@
 //! Numbers under which queues keep their caches of pools: small, and used again.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use crate::sync::lock;
 
 /// A number that no other pool has while this lives.
 #[derive(Debug)]
@@ -11,7 +13,7 @@ static TAKEN: Mutex<Vec<bool>> = Mutex::new(Vec::new());
 impl Slot {
     /// The smallest number that is free.
     pub(crate) fn take() -> Self {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = lock(&TAKEN);
         let index = taken.iter().position(|taken| !taken).unwrap_or(taken.len());
         if index == taken.len() {
             taken.push(true);
@@ -29,6 +31,6 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        TAKEN.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+        lock(&TAKEN)[self.0] = false;
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
+use crate::pool::limit::Limit;
 use crate::pool::scope;
 
 /// Handle to a tag. Clones are the same tag. `Send`, `Sync`.
@@ -36,8 +37,8 @@ struct TagCore {
     name: String,
     parent: Option<Tag>,
     /// Bytes that may be used; and bytes beyond which pressure is told.
-    budget: AtomicUsize,
-    soft_budget: AtomicUsize,
+    budget: Limit,
+    soft_budget: Limit,
     used: AtomicUsize,
     used_high: AtomicUsize,
     live: AtomicUsize,
@@ -64,8 +65,8 @@ impl Tag {
         Self(Arc::new(TagCore {
             name,
             parent,
-            budget: AtomicUsize::new(usize::MAX),
-            soft_budget: AtomicUsize::new(usize::MAX),
+            budget: Limit::new(None),
+            soft_budget: Limit::new(None),
             used: AtomicUsize::new(0),
             used_high: AtomicUsize::new(0),
             live: AtomicUsize::new(0),
@@ -94,24 +95,22 @@ impl Tag {
 
     /// Bytes that may be used at a time.
     pub fn budget(&self) -> Option<usize> {
-        limit(self.0.budget.load(Relaxed))
+        self.0.budget.get()
     }
 
     /// Sets the bytes that may be used at a time. What is in use stays.
     pub fn set_budget(&self, bytes: Option<usize>) {
-        self.0.budget.store(bytes.unwrap_or(usize::MAX), Relaxed);
+        self.0.budget.set(bytes);
     }
 
     /// Bytes beyond which reclaimers are told of pressure.
     pub fn soft_budget(&self) -> Option<usize> {
-        limit(self.0.soft_budget.load(Relaxed))
+        self.0.soft_budget.get()
     }
 
     /// Sets the bytes beyond which reclaimers are told of pressure.
     pub fn set_soft_budget(&self, bytes: Option<usize>) {
-        self.0
-            .soft_budget
-            .store(bytes.unwrap_or(usize::MAX), Relaxed);
+        self.0.soft_budget.set(bytes);
     }
 
     /// Counts allocations of this thread here for as long as the answer lives, also those that
@@ -144,7 +143,7 @@ impl Tag {
     /// Counts an allocation of this many bytes, here and above, or nowhere.
     pub(crate) fn charge(&self, bytes: usize) -> Result<()> {
         for (index, tag) in self.chain().enumerate() {
-            let budget = tag.budget.load(Relaxed);
+            let budget = tag.budget.bytes();
             let charged = tag.used.fetch_update(Relaxed, Relaxed, |used| {
                 used.checked_add(bytes).filter(|&sum| sum <= budget)
             });
@@ -174,7 +173,7 @@ impl Tag {
 
     /// The name and use of the first tag, from here up, that is beyond its soft budget.
     pub(crate) fn beyond_soft_budget(&self) -> Option<&str> {
-        let beyond = |tag: &&TagCore| tag.used.load(Relaxed) > tag.soft_budget.load(Relaxed);
+        let beyond = |tag: &&TagCore| tag.used.load(Relaxed) > tag.soft_budget.bytes();
         self.chain().find(beyond).map(|tag| tag.name.as_str())
     }
 }
@@ -184,10 +183,6 @@ impl TagCore {
         self.used.fetch_sub(bytes, Relaxed);
         self.live.fetch_sub(1, Relaxed);
     }
-}
-
-fn limit(bytes: usize) -> Option<usize> {
-    (bytes != usize::MAX).then_some(bytes)
 }
 
 impl fmt::Debug for Tag {

@@ -1,0 +1,125 @@
+//! Growing: segments from the driver.
+//!
+//! Bytes are reserved in a budget before the driver is asked for them, so that the maximum holds
+//! whatever many threads ask for at once, growth in flight included.
+
+use std::alloc::Layout;
+use std::fmt;
+use std::sync::atomic::Ordering::Relaxed;
+
+use millpond_hal::DeviceError;
+
+use crate::pool::core::PoolCore;
+use crate::pool::store::Cut;
+use crate::sync::lock;
+
+/// Segments are multiples of this many bytes, the size of a huge page.
+const PAGE: usize = 2 << 20;
+
+/// What a segment is rounded up to where a whole page is too much for the pool's maximum.
+const UNIT: usize = 64 << 10;
+
+/// Why a pool couldn't grow.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The pool's own maximum.
+    Maximum,
+    /// The memory is a user's buffer.
+    Lent,
+    /// The driver's answer.
+    Driver(DeviceError),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Maximum => f.write_str("the pool's maximum size is reached"),
+            Self::Lent => f.write_str("the pool is a user's buffer, which can't grow"),
+            Self::Driver(error) => error.fmt(f),
+        }
+    }
+}
+
+impl PoolCore {
+    /// Adds a segment and cuts the request from it. A `dedicated` segment is for this request
+    /// only. `spare` asks for as much as the pool usually does, else for what is needed alone.
+    pub(crate) fn grow(
+        &self,
+        size: usize,
+        align: usize,
+        dedicated: bool,
+        spare: bool,
+    ) -> Result<Cut, Refusal> {
+        if self.is_lent() {
+            return Err(Refusal::Lent);
+        }
+        let bytes = self
+            .reserve(size, spare && !dedicated)
+            .ok_or(Refusal::Maximum)?;
+        let segment = Layout::from_size_align(bytes, PAGE.max(align))
+            .map_err(|_| DeviceError::Invalid {
+                call: "allocate",
+                reason: format!("{bytes} bytes are more than the address space"),
+            })
+            .and_then(|layout| self.hal.allocate(self.kind, layout));
+        let segment = match segment {
+            Ok(segment) => {
+                self.driver_allocations.fetch_add(1, Relaxed);
+                segment
+            }
+            Err(error) => {
+                self.reserved.fetch_sub(bytes, Relaxed);
+                return Err(Refusal::Driver(error));
+            }
+        };
+        let padding = segment.layout.size() - bytes;
+        if padding > 0 && self.reserve_exactly(padding).is_none() {
+            self.reserved.fetch_sub(bytes, Relaxed);
+            // SAFETY: it came from this device a moment ago, and nobody has seen it.
+            unsafe { self.hal.release(segment) };
+            return Err(Refusal::Maximum);
+        }
+        self.reserved_high.fetch_max(self.reserved(), Relaxed);
+        let begin = segment.address;
+        let mut store = lock(&self.store);
+        store.add_segment(segment, dedicated);
+        if dedicated {
+            return Ok(store.take_dedicated(begin, size));
+        }
+        // The lock wasn't given up since the segment was added, so it is there.
+        store.take(size, align).ok_or(Refusal::Maximum)
+    }
+
+    /// Reserves what the pool usually asks for, or the most that is left for it of a rounded size.
+    fn reserve(&self, size: usize, spare: bool) -> Option<usize> {
+        if !spare {
+            return self.reserve_exactly(size);
+        }
+        let usual = size.max(self.options.min_driver_alloc);
+        let wishes = [
+            usual.checked_next_multiple_of(PAGE)?,
+            size.checked_next_multiple_of(PAGE)?,
+            size.checked_next_multiple_of(UNIT)?,
+            size,
+        ];
+        wishes
+            .into_iter()
+            .find_map(|bytes| self.reserve_exactly(bytes))
+    }
+
+    fn reserve_exactly(&self, bytes: usize) -> Option<usize> {
+        let maximum = self.maximum.bytes();
+        self.reserved
+            .fetch_update(Relaxed, Relaxed, |reserved| {
+                let sum = reserved.checked_add(bytes)?;
+                (sum <= maximum).then_some(sum)
+            })
+            .ok()
+            .map(|_| bytes)
+    }
+
+    /// Whether the budget has room for growth by this much.
+    pub(crate) fn has_room(&self, size: usize) -> bool {
+        !self.is_lent() && self.reserved().saturating_add(size) <= self.maximum.bytes()
+    }
+}
