@@ -20,6 +20,7 @@ use millpond_hal::{Access, Point};
 use smallvec::SmallVec;
 
 use crate::clock::Clock;
+use crate::event::Event;
 use crate::queue::Native;
 use crate::sync::lock;
 
@@ -316,6 +317,14 @@ impl Dependencies {
     pub(crate) fn append(&mut self, mut others: Self) {
         self.after.append(&mut others.after);
         self.behind.append(&mut others.behind);
+    }
+
+    /// Adds an event, unless it is reached.
+    pub(crate) fn follow(&mut self, event: &Event) {
+        let native = event.queue_core().native();
+        if !native.reached(event.sequence()) {
+            self.behind.push((Arc::clone(native), event.sequence()));
+        }
     }
 
     /// Whether there is nothing to follow.

@@ -30,15 +30,14 @@ impl QueueCore {
             // What the queue is ordered behind, its own commands among it, needs no wait.
             unfinished.retain(|(queue, sequence)| {
                 let own = Arc::ptr_eq(queue, self.native());
-                let known = own || line.clock.of(queue.id()) >= *sequence;
+                let known = own || line.clock.is_after(queue.point(*sequence));
                 !(known && queue.in_order)
             });
             unfinished
         };
         if after.is_empty() && unfinished.is_empty() && self.native().in_order {
             let line = self.lock();
-            let clock = line.clock.clone();
-            return Ok(Event::new(Arc::clone(self), line.submitted, clock));
+            return Ok(self.event_at(&line, line.submitted));
         }
         self.mark(allocation, after, "allocation")
     }
@@ -67,8 +66,7 @@ impl QueueCore {
                 block
                     .tracking
                     .record(native, native, line.submitted, access);
-                let clock = line.clock.clone();
-                return Ok(Event::new(Arc::clone(self), line.submitted, clock));
+                return Ok(self.event_at(&line, line.submitted));
             }
         }
         self.mark(allocation, after, "free")
@@ -88,10 +86,7 @@ impl QueueCore {
         self.check_devices(&uses, || name.to_owned())?;
         let mut events = Dependencies::default();
         for event in after {
-            let native = event.queue_core().native();
-            if !native.reached(event.sequence()) {
-                events.behind.push((Arc::clone(native), event.sequence()));
-            }
+            events.follow(event);
         }
         let command = Command::Task {
             name: Arc::from(name),
@@ -101,13 +96,9 @@ impl QueueCore {
         let mut line = self.lock();
         if self.native().in_order {
             for event in after {
-                let native = event.queue_core().native();
-                line.clock.merge(event.clock());
-                line.clock.learn(native.point(event.sequence()));
+                line.learn(event, self.device().site());
             }
-            line.tidy_clock(self.device().site());
         }
-        let clock = line.clock.clone();
-        Ok(Event::new(Arc::clone(self), sequence, clock))
+        Ok(self.event_at(&line, sequence))
     }
 }

@@ -21,6 +21,7 @@ use smallvec::SmallVec;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::memory::tracking::Dependencies;
 use crate::pool::{Cache, Site};
 use crate::queue::QueueCore;
@@ -68,6 +69,13 @@ impl Line {
         if let Some(cache) = self.caches.get_mut(slot) {
             *cache = None;
         }
+    }
+
+    /// Learns that everything submitted from now on happens after an event.
+    pub(crate) fn learn(&mut self, event: &Event, site: &Site) {
+        self.clock.merge(event.clock());
+        self.clock.learn(event.point());
+        self.tidy_clock(site);
     }
 
     /// Forgets queues that are gone whenever the clock has doubled: it stays as long as there are

@@ -180,11 +180,7 @@ impl Queue {
             return self.barrier(&[]);
         }
         let line = self.0.lock();
-        Ok(Event::new(
-            Arc::clone(&self.0),
-            line.submitted,
-            line.clock.clone(),
-        ))
+        Ok(self.0.event_at(&line, line.submitted))
     }
 }
 
@@ -221,6 +217,11 @@ impl QueueCore {
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, Line> {
         lock(&self.line)
+    }
+
+    /// An event for a command, with what the queue knows now.
+    pub(crate) fn event_at(self: &Arc<Self>, line: &Line, sequence: u64) -> Event {
+        Event::new(Arc::clone(self), sequence, line.clock.clone())
     }
 
     pub(crate) fn with_line<R>(&self, body: impl FnOnce(&mut Line) -> R) -> R {

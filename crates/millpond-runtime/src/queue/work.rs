@@ -147,14 +147,8 @@ impl Queue {
         let mut line = self.core().lock();
         line.check_open(self.core())?;
         if foreign {
-            line.clock.merge(event.clock());
-            line.clock.learn(native.point(event.sequence()));
-            line.tidy_clock(self.core().device().site());
-            if !native.reached(event.sequence()) {
-                line.waits
-                    .behind
-                    .push((Arc::clone(native), event.sequence()));
-            }
+            line.learn(event, self.core().device().site());
+            line.waits.follow(event);
         }
         drop(line);
         if !self.is_in_order() {
@@ -211,8 +205,7 @@ impl Queue {
 
     fn event(&self, uses: &[Use<'_>], command: Command) -> Result<Event> {
         let sequence = self.core().submit(uses, command)?;
-        let clock = self.core().lock().clock.clone();
-        Ok(Event::new(Arc::clone(self.core()), sequence, clock))
+        Ok(self.core().event_at(&self.core().lock(), sequence))
     }
 }
 
