@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
-use crate::queue::QueueCore;
 use crate::queue::submit::Use;
+use crate::queue::{Native, QueueCore};
 
 impl QueueCore {
     /// Begins a life: behind the events, and behind whatever still uses the bytes.
@@ -24,21 +24,21 @@ impl QueueCore {
         allocation: &Allocation,
         after: &[&Event],
     ) -> Result<Event> {
-        let unfinished = {
-            let line = self.lock();
-            let mut unfinished = allocation.block().tracking.unfinished(self.native());
-            // What the queue is ordered behind, its own commands among it, needs no wait.
-            unfinished.retain(|(queue, sequence)| {
-                let own = Arc::ptr_eq(queue, self.native());
-                let known = own || line.clock.is_after(queue.point(*sequence));
-                !(known && queue.in_order)
-            });
-            unfinished
+        let line = self.lock();
+        // What the queue is ordered behind, its own commands among it, needs no wait.
+        let is_known = |(queue, sequence): &(Arc<Native>, u64)| {
+            let own = Arc::ptr_eq(queue, self.native());
+            queue.in_order && (own || line.clock.is_after(queue.point(*sequence)))
         };
-        if after.is_empty() && unfinished.is_empty() && self.native().in_order {
-            let line = self.lock();
+        let unfinished = allocation.block().tracking.unfinished(self.native());
+        let begins_at_once = self.native().in_order
+            && after.is_empty()
+            && line.waits.is_empty()
+            && unfinished.iter().all(is_known);
+        if begins_at_once {
             return Ok(self.event_at(&line, line.submitted));
         }
+        drop(line);
         self.mark(allocation, after, "allocation")
     }
 

@@ -176,11 +176,19 @@ impl Queue {
     /// # Errors
     /// A closed queue, if it is out of order and not idle.
     pub fn record(&self) -> Result<Event> {
-        if !self.is_in_order() && !self.is_idle() {
-            return self.barrier(&[]);
-        }
         let line = self.0.lock();
-        Ok(self.0.event_at(&line, line.submitted))
+        // The last command doesn't stand for all on an out-of-order queue, nor for what the queue
+        // waits for since. A closed queue takes no more commands that could.
+        let stands_for_all = if self.is_in_order() {
+            line.waits.is_empty() || line.closed
+        } else {
+            self.0.is_idle(&line)
+        };
+        if stands_for_all {
+            return Ok(self.0.event_at(&line, line.submitted));
+        }
+        drop(line);
+        self.barrier(&[])
     }
 }
 

@@ -323,6 +323,32 @@ fn a_queue_ordered_behind_a_free_may_have_the_memory() {
 }
 
 #[test]
+fn an_event_stands_for_what_its_queue_was_told_to_wait_for() {
+    each(|device| {
+        let (a, b, c) = (in_order(device), in_order(device), in_order(device));
+        let pool = pool(device, PoolOptions::default());
+        let gate = close_gate(&a);
+        b.wait_for(&a.record().unwrap()).unwrap();
+        // Nothing was submitted to b since.
+        let recorded = b.record().unwrap();
+        assert!(stays_pending(&recorded));
+        c.wait_for(&a.record().unwrap()).unwrap();
+        let (memory, begun) = c
+            .allocate_with(&pool, 1000, &AllocateOptions::default())
+            .unwrap();
+        assert!(stays_pending(&begun));
+        drop(memory);
+        gate.open();
+        recorded.wait().unwrap();
+        begun.wait().unwrap();
+        // What is closed takes no more commands, and answers all the same.
+        b.wait_for(&a.record().unwrap()).unwrap();
+        b.close();
+        b.record().unwrap().wait().unwrap();
+    });
+}
+
+#[test]
 fn an_event_older_than_the_free_legalises_nothing() {
     each(|device| {
         let (a, b) = (in_order(device), in_order(device));
