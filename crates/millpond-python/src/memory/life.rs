@@ -11,7 +11,7 @@ use crate::gil;
 use crate::integer;
 use crate::memory::PyMemory;
 use crate::memory::options;
-use crate::memory::pool::{PyPool, current};
+use crate::memory::pool::PyPool;
 use crate::runtime::PyQueue;
 use crate::runtime::event::PyEvent;
 
@@ -106,7 +106,7 @@ impl PyQueue {
     fn pool(&self, pool: Option<Py<PyPool>>, kind: Option<MemoryKind>) -> PyResult<Pool> {
         let Some(pool) = pool else {
             let kind = kind.unwrap_or(MemoryKind::Device);
-            return Ok(current(self.0.device(), kind));
+            return Ok(self.0.device().current_pool(kind));
         };
         let pool = pool.get().0.clone();
         match kind {

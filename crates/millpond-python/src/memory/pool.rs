@@ -1,6 +1,6 @@
 //! Pools: made, looked at, changed and used.
 
-use millpond::runtime::{AllocateOptions, Device, Fit, MemoryKind, Pool, PoolOptions, Reuse, Zero};
+use millpond::runtime::{AllocateOptions, Fit, MemoryKind, Pool, PoolOptions, Reuse, Zero};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
@@ -9,7 +9,6 @@ use crate::gil;
 use crate::integer;
 use crate::memory::PyMemory;
 use crate::memory::options::{self, ZeroLike};
-use crate::memory::scopes;
 use crate::memory::statistics::PyStatistics;
 use crate::runtime::{PyDevice, PyQueue};
 use crate::tensor::place::{DeviceLike, device_or_default};
@@ -417,13 +416,6 @@ impl PyPool {
     }
 }
 
-/// The pool that this thread's allocations come from that name none.
-pub(super) fn current(device: &Device, kind: MemoryKind) -> Pool {
-    let is_meant =
-        |pool: &Pool| pool.device() == device && pool.kind() == kind && !pool.is_closed();
-    scopes::innermost(is_meant).unwrap_or_else(|| device.current_pool(kind))
-}
-
 /// The pool of a kind of memory on a device that is always there and can't be closed.
 #[pyfunction]
 #[pyo3(
@@ -452,7 +444,7 @@ fn current_pool(
     #[pyo3(from_py_with = options::kind)] kind: MemoryKind,
 ) -> PyResult<PyPool> {
     let device = device_or_default(device)?;
-    Ok(PyPool(current(&device, kind)))
+    Ok(PyPool(device.current_pool(kind)))
 }
 
 /// Have allocations of all threads that name no pool come from this one, where device and kind are

@@ -23,7 +23,7 @@ impl PyPoolScope {
             })
             .raise();
         }
-        self.key.enter(self.pool.clone());
+        self.key.enter(&self.pool);
         Ok(PyPool(self.pool.clone()))
     }
 

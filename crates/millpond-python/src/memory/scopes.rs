@@ -13,7 +13,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// Something that a thread can be in.
-pub(super) trait Scoped: Clone + 'static {
+pub(super) trait Scoped: Sized + 'static {
     /// Of the runtime; in it while this lives.
     type Scope: 'static;
 
@@ -33,7 +33,6 @@ pub(super) type Stack<T> = LocalKey<RefCell<Vec<Entry<T>>>>;
 /// One that a thread is in.
 pub(super) struct Entry<T: Scoped> {
     key: Key,
-    value: T,
     /// Not ended by the end of the thread, where the runtime's own record of it may be gone.
     scope: ManuallyDrop<T::Scope>,
 }
@@ -49,13 +48,9 @@ impl Key {
     }
 
     /// Enters.
-    pub(super) fn enter<T: Scoped>(self, value: T) {
+    pub(super) fn enter<T: Scoped>(self, value: &T) {
         let scope = ManuallyDrop::new(value.scope());
-        let entry = Entry {
-            key: self,
-            value,
-            scope,
-        };
+        let entry = Entry { key: self, scope };
         T::stack().with_borrow_mut(|stack| stack.push(entry));
     }
 
@@ -77,14 +72,6 @@ impl Key {
             ))
         })
     }
-}
-
-/// The innermost that is meant.
-pub(super) fn innermost<T: Scoped>(is_meant: impl Fn(&T) -> bool) -> Option<T> {
-    T::stack().with_borrow(|stack| {
-        let mut values = stack.iter().rev().map(|entry| &entry.value);
-        values.find(|value| is_meant(value)).cloned()
-    })
 }
 
 impl Scoped for Pool {

@@ -92,7 +92,7 @@ impl PyTag {
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
         let inner = slf.get();
-        inner.key.enter(inner.tag.clone());
+        inner.key.enter(&inner.tag);
         slf
     }
 

@@ -38,20 +38,19 @@ impl Current {
         if DEPTH.get() == 0 && self.set.load(Relaxed) & bit(default.kind) == 0 {
             return None;
         }
-        self.find(default)
+        self.find(default).map(|pool| Arc::clone(pool.core()))
     }
 
+    /// The same, as a handle.
     #[cold]
-    fn find(&self, default: &Arc<PoolCore>) -> Option<Arc<PoolCore>> {
-        let is_meant = |pool: &&Pool| {
+    pub(crate) fn find(&self, default: &Arc<PoolCore>) -> Option<Pool> {
+        let is_meant = |pool: &Pool| {
             let core = pool.core();
             core.kind == default.kind && Arc::ptr_eq(&core.site, &default.site) && !core.is_closed()
         };
-        let scoped = scope::innermost(&SCOPES, |pool| is_meant(&pool));
-        scoped.map(|pool| Arc::clone(pool.core())).or_else(|| {
+        scope::innermost(&SCOPES, is_meant).or_else(|| {
             let pools = lock(&self.pools);
-            let set = pools[default.kind as usize].as_ref();
-            set.filter(is_meant).map(|pool| Arc::clone(pool.core()))
+            pools[default.kind as usize].clone().filter(is_meant)
         })
     }
 
@@ -67,12 +66,6 @@ impl Current {
         drop(pools);
         // The last handle of a pool gives memory back.
         drop(old);
-    }
-
-    /// The handle that was set, if its pool is open.
-    pub(crate) fn handle(&self, kind: MemoryKind) -> Option<Pool> {
-        let set = lock(&self.pools)[kind as usize].clone();
-        set.filter(|pool| !pool.core().is_closed())
     }
 }
 

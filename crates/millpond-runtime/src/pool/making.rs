@@ -120,11 +120,12 @@ impl Device {
         Pool::default_of(Arc::clone(self.default_pool_core(kind)), self.clone())
     }
 
-    /// The pool that allocations come from that name none: the default pool, unless another was
-    /// set and is still open. A thread's [`Scope`](crate::pool::Scope) goes before it.
+    /// The pool that this thread's allocations come from that name none: that of its innermost
+    /// [`Scope`](crate::pool::Scope), else the one that was set, else the default pool. Pools that
+    /// were closed don't count.
     pub fn current_pool(&self, kind: MemoryKind) -> Pool {
-        let set = self.current_pools().handle(kind);
-        set.unwrap_or_else(|| self.default_pool(kind))
+        let chosen = self.current_pools().find(self.default_pool_core(kind));
+        chosen.unwrap_or_else(|| self.default_pool(kind))
     }
 
     /// Sets the current pool of the pool's kind.

@@ -123,6 +123,9 @@ fn scopes_nest_and_belong_to_their_thread() {
         let allocate = || queue.allocate(MemoryKind::Device, 100).unwrap();
         let outside = outer.scope();
         assert!(allocate().is_from(&outer));
+        assert_eq!(device.current_pool(MemoryKind::Device), outer);
+        let shared = device.default_pool(MemoryKind::Shared);
+        assert_eq!(device.current_pool(MemoryKind::Shared), shared);
         {
             let _inside = inner.scope();
             assert!(allocate().is_from(&inner));
