@@ -157,6 +157,40 @@ pub enum Command {
 }
 
 impl Command {
+    /// The bytes that a copy, a fill or a launch uses. Other commands don't say.
+    ///
+    /// Of a launch with the wrong number of bases, those that there are.
+    #[must_use]
+    pub fn touches(&self) -> SmallVec<[Touch; 4]> {
+        let touch = |address, bytes, access| Touch {
+            address,
+            bytes,
+            access,
+        };
+        match *self {
+            Self::Copy { src, dst, bytes } => SmallVec::from_iter([
+                touch(src, bytes, Access::Read),
+                touch(dst, bytes, Access::Write),
+            ]),
+            Self::Fill { dst, bytes, .. } => {
+                SmallVec::from_iter([touch(dst, bytes, Access::Write)])
+            }
+            Self::Launch {
+                ref kernel,
+                ref bases,
+            } => {
+                let bases = bases.iter().enumerate().take(kernel.operands());
+                let touches = bases.map(|(operand, base)| {
+                    let footprint = kernel.footprint(operand);
+                    let bytes = footprint.bytes;
+                    touch(base.offset(bytes.start), bytes.len(), footprint.access)
+                });
+                touches.collect()
+            }
+            _ => SmallVec::new(),
+        }
+    }
+
     /// A failure of this command.
     #[must_use]
     pub fn fail(

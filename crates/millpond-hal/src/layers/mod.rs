@@ -8,7 +8,8 @@
 //!
 //! # Guarantees
 //! A wrapped queue keeps its identity and its progress, so points mean the same above and below.
-//! A layer holds no lock while it calls the driver below or foreign code. Deliberately not done
+//! A layer holds no lock while it calls the driver below or foreign code; but [`Order`] holds its own
+//! over a submission, as it has to see them in the order in which they are made. Deliberately not done
 //! here: policy; a program that works with layers works without them.
 //!
 //! # Example

@@ -132,28 +132,13 @@ impl State {
 
 /// The bytes that a command uses, and how.
 fn uses(submission: &Submission<'_>) -> Vec<(Range<usize>, Access)> {
-    let range = |start: usize, bytes: usize| start..start.saturating_add(bytes);
-    match &submission.command {
-        Command::Copy { src, dst, bytes } => vec![
-            (range(src.get(), *bytes), Access::Read),
-            (range(dst.get(), *bytes), Access::Write),
-        ],
-        Command::Fill { dst, bytes, .. } => vec![(range(dst.get(), *bytes), Access::Write)],
-        Command::Launch { kernel, bases } => {
-            let footprints = bases.iter().enumerate().take(kernel.operands());
-            let used = footprints.map(|(operand, base)| {
-                let footprint = kernel.footprint(operand);
-                let start = base.offset(footprint.bytes.start).get();
-                (range(start, footprint.bytes.len()), footprint.access)
-            });
-            used.collect()
-        }
-        _ => {
-            let touches = submission.touches.iter();
-            let used = touches.map(|touch| (range(touch.address.get(), touch.bytes), touch.access));
-            used.collect()
-        }
-    }
+    let named = submission.command.touches();
+    let touches = named.iter().chain(submission.touches);
+    let uses = touches.map(|touch| {
+        let start = touch.address.get();
+        (start..start.saturating_add(touch.bytes), touch.access)
+    });
+    uses.collect()
 }
 
 impl Layer for Order {

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use millpond_types::MemoryKind;
 
 use super::wrap::{Layer, Site};
-use crate::command::{Address, Command, Submission};
+use crate::command::{Command, Submission};
 use crate::device::RawAllocation;
 use crate::error::DeviceError;
 use crate::point::{Point, QueueId};
@@ -121,45 +121,38 @@ impl State {
 
 /// The ranges that a well-formed command names; else what is wrong with it.
 fn named(command: &Command) -> Result<Vec<Named>, String> {
-    let range = |start: Address, bytes, copied| Named::new(start, bytes, copied);
     match *command {
-        Command::Copy { src, dst, bytes } => {
-            let named = vec![range(src, bytes, true)?, range(dst, bytes, true)?];
-            if named[0].overlaps(&named[1]) {
-                return Err(format!("{command} overlaps itself: from {src} to {dst}"));
-            }
-            Ok(named)
-        }
-        Command::Fill {
-            dst,
-            pattern,
-            bytes,
-        } => {
+        Command::Fill { pattern, bytes, .. } => {
             let len = pattern.bytes().len();
             if !bytes.is_multiple_of(len) {
                 return Err(format!("{command} isn't a multiple of {len} bytes"));
             }
-            Ok(vec![range(dst, bytes, false)?])
         }
         Command::Launch {
             ref kernel,
             ref bases,
         } => {
-            let operands = kernel.operands();
-            if bases.len() != operands {
-                let given = bases.len();
+            let (operands, given) = (kernel.operands(), bases.len());
+            if given != operands {
                 return Err(format!("{command} takes {operands} operands, not {given}"));
             }
-            let footprints = bases.iter().enumerate().map(|(operand, base)| {
-                let bytes = kernel.footprint(operand).bytes;
-                range(base.offset(bytes.start), bytes.len(), false)
-            });
-            footprints.collect()
         }
         Command::Prefetch { address, bytes } | Command::Advise { address, bytes, .. } => {
-            Ok(vec![range(address, bytes, false)?])
+            return Ok(vec![Named::new(address, bytes, false)?]);
         }
-        Command::Task { .. } | Command::Gate(_) | Command::Barrier => Ok(Vec::new()),
+        _ => {}
+    }
+    let copied = matches!(command, Command::Copy { .. });
+    let touches = command.touches();
+    let named = touches
+        .iter()
+        .map(|touch| Named::new(touch.address, touch.bytes, copied));
+    let named = named.collect::<Result<Vec<Named>, String>>()?;
+    match *command {
+        Command::Copy { src, dst, .. } if named[0].overlaps(&named[1]) => {
+            Err(format!("{command} overlaps itself: from {src} to {dst}"))
+        }
+        _ => Ok(named),
     }
 }
 
