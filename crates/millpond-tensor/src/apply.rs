@@ -17,23 +17,20 @@ use smallvec::SmallVec;
 use crate::comparison::{beyond_range, signed_with_unsigned};
 use crate::cost;
 use crate::creation;
-use crate::data_types::{self, Casting};
+use crate::data_types;
 use crate::error::{Error, Result, check_fits};
 use crate::operand::Operand;
-use crate::place::{Home, check_device};
-use crate::plain::PlainCall;
+use crate::place::Home;
+use crate::plain::{MAX_OPERANDS, PlainCall};
 use crate::tensor::Tensor;
-
-/// The most operands of an operation, its result included.
-const MAX_OPERANDS: usize = 4;
 
 /// The most operands that an operation reads.
 const MAX_INPUTS: usize = MAX_OPERANDS - 1;
 
 /// Applies an operation element by element.
 ///
-/// The result goes where [`Place::common`](crate::place::Place::common) says, or to `out`, which must have the result's shape
-/// and a dtype that the result can be cast to within its kind.
+/// The result goes where [`Place::common`](crate::place::Place::common) says, or to `out`, which
+/// must have the result's shape and a dtype that the result can be cast to within its kind.
 ///
 /// # Errors
 /// Operands that the operation isn't defined for, that don't broadcast, or that are on different
@@ -156,7 +153,9 @@ impl<'a> Call<'a> {
             self.write(&target)?;
             return Ok(target);
         };
-        self.check_out(out)?;
+        let operation = self.operation.name();
+        self.place
+            .check_out(operation, out, &self.shape, self.signature.output)?;
         let mut arrays = self.operands.iter().filter_map(Operand::tensor);
         if arrays.any(|array| array.may_overlap(out) && !array.is_same_view(out)) {
             let temporary = self.allocate()?;
@@ -166,25 +165,6 @@ impl<'a> Call<'a> {
             self.write(out)?;
         }
         Ok(out.clone())
-    }
-
-    fn check_out(&self, out: &Tensor) -> Result<()> {
-        let operation = self.operation.name();
-        out.check_writable(operation)?;
-        check_device(operation, self.place.queue, out)?;
-        if *out.shape() != *self.shape {
-            return Err(Error::OutputShape {
-                operation,
-                output: out.shape().into(),
-                result: self.shape.clone(),
-            });
-        }
-        data_types::check_cast(
-            operation,
-            self.signature.output,
-            out.dtype(),
-            Casting::SameKind,
-        )
     }
 
     fn allocate(&self) -> Result<Tensor> {

@@ -4,8 +4,9 @@
 //! the highest-ranked kind among the operands, device before shared before host.
 
 use millpond_runtime::{Device, MemoryKind, Queue};
-use millpond_types::DType;
+use millpond_types::{DType, Shape};
 
+use crate::data_types::{self, Casting};
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 
@@ -121,6 +122,26 @@ impl<'a> Home<'a> {
             device: device.name().to_owned(),
             dtype,
         })
+    }
+
+    /// Fails unless a result of this shape and dtype can be put into an array.
+    pub(crate) fn check_out(
+        self,
+        operation: &'static str,
+        out: &Tensor,
+        shape: &Shape,
+        dtype: DType,
+    ) -> Result<()> {
+        out.check_writable(operation)?;
+        check_device(operation, self.queue, out)?;
+        if *out.shape() != **shape {
+            return Err(Error::OutputShape {
+                operation,
+                output: out.shape().into(),
+                result: shape.clone(),
+            });
+        }
+        data_types::check_cast(operation, dtype, out.dtype(), Casting::SameKind)
     }
 }
 

@@ -17,8 +17,8 @@ use crate::operand::Operand;
 use crate::place::check_device;
 use crate::tensor::Tensor;
 
-/// The most operands, the result included.
-const MAX_OPERANDS: usize = 4;
+/// The most operands of an operation, its result included.
+pub(crate) const MAX_OPERANDS: usize = 4;
 
 /// Such a call, but for the memory of its result.
 pub(crate) struct PlainCall<'a> {

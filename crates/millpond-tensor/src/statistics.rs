@@ -10,10 +10,10 @@ use smallvec::SmallVec;
 
 use crate::cost;
 use crate::creation::allocate;
-use crate::data_types::{self, Casting};
+use crate::data_types;
 use crate::error::{Error, Result};
 use crate::manipulation::normalize_axes;
-use crate::place::{Home, check_device};
+use crate::place::Home;
 use crate::tensor::Tensor;
 
 /// How to reduce: everything but what and by which operation.
@@ -59,7 +59,7 @@ pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -
     }
     let shape = reduced_shape(input.shape(), &axes, how.keepdims);
     if let Some(out) = how.out {
-        check_out(operation, out, &shape, signature.output, place)?;
+        place.check_out(operation, out, &shape, signature.output)?;
     }
     let direct = how.out.filter(|out| !out.may_overlap(input));
     let target = if let Some(out) = direct {
@@ -115,25 +115,6 @@ fn all_axes(ndim: usize) -> SmallVec<[usize; 4]> {
         *axis = number;
     }
     axes
-}
-
-fn check_out(
-    operation: &'static str,
-    out: &Tensor,
-    shape: &Shape,
-    dtype: DType,
-    place: Home<'_>,
-) -> Result<()> {
-    out.check_writable(operation)?;
-    check_device(operation, place.queue, out)?;
-    if *out.shape() != **shape {
-        return Err(Error::OutputShape {
-            operation,
-            output: out.shape().into(),
-            result: shape.clone(),
-        });
-    }
-    data_types::check_cast(operation, dtype, out.dtype(), Casting::SameKind)
 }
 
 macro_rules! reductions {
