@@ -8,7 +8,7 @@ use millpond_testkit::watchdog::watched;
 use std::sync::Arc;
 
 use crate::support::{in_order, stays_pending};
-use crate::{GIB, MIB, check, close_gate, each, null, pool, use_on};
+use crate::{GIB, MIB, at_once, check, close_gate, each, null, pool, use_on};
 
 #[test]
 fn f1_merged_memory_waits_for_all_who_used_any_part_of_it() {
@@ -98,20 +98,14 @@ fn f21_no_memory_goes_back_while_a_command_uses_it() {
         use_on(&queue, &memory);
         drop(memory);
         let held = provider.allocated_bytes();
-        let never = AllocateOptions {
-            wait: millpond_runtime::Wait::Never,
-            reuse: Some(millpond_runtime::Reuse {
-                internal_dependencies: false,
-                ..Default::default()
-            }),
-            ..AllocateOptions::default()
-        };
         let default = device.default_pool(MemoryKind::Device);
-        other.allocate_with(&default, 60 * MIB, &never).unwrap_err();
+        other
+            .allocate_with(&default, 60 * MIB, &at_once())
+            .unwrap_err();
         assert_eq!(provider.allocated_bytes(), held);
         gate.open();
         queue.wait().unwrap();
-        other.allocate_with(&default, 60 * MIB, &never).unwrap();
+        other.allocate_with(&default, 60 * MIB, &at_once()).unwrap();
     });
 }
 

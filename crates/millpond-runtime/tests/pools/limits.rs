@@ -3,11 +3,13 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use millpond_runtime::{AllocateOptions, Error, Fit, PoolOptions, Reuse, Wait};
+use millpond_runtime::{AllocateOptions, Error, Fit, PoolOptions, Wait};
 use millpond_testkit::watchdog::watched;
 
 use crate::support::in_order;
-use crate::{GIB, MIB, check, close_gate, each, null, pool, use_on};
+use crate::{
+    GIB, MIB, at_once, check, close_gate, each, null, pool, use_on, without_inserted_waits,
+};
 
 fn at_most(bytes: usize) -> PoolOptions {
     PoolOptions {
@@ -160,10 +162,7 @@ fn a_wait_for_memory_is_for_the_smallest_sufficient_set() {
         let (_driver, device) = null(GIB);
         let (stuck, slow, asking) = (in_order(&device), in_order(&device), in_order(&device));
         let pool = pool(&device, at_most(4 * MIB));
-        let reuse = Some(Reuse {
-            internal_dependencies: false,
-            ..Reuse::default()
-        });
+        let reuse = Some(without_inserted_waits());
         let blocks: Vec<_> = [&stuck, &slow, &stuck, &slow]
             .iter()
             .map(|queue| queue.allocate_from(&pool, MIB).unwrap())
@@ -220,15 +219,7 @@ fn an_out_of_memory_report_names_what_holds_the_memory() {
         let gate = close_gate(&a);
         use_on(&a, &pending);
         drop(pending);
-        let never = AllocateOptions {
-            wait: Wait::Never,
-            reuse: Some(Reuse {
-                internal_dependencies: false,
-                ..Reuse::default()
-            }),
-            ..AllocateOptions::default()
-        };
-        let answer = b.allocate_with(&pool, 2 * MIB, &never).unwrap_err();
+        let answer = b.allocate_with(&pool, 2 * MIB, &at_once()).unwrap_err();
         let Error::OutOfMemory(report) = &answer else {
             panic!("{answer}")
         };
@@ -253,6 +244,6 @@ fn an_out_of_memory_report_names_what_holds_the_memory() {
         }
         gate.open();
         a.wait().unwrap();
-        b.allocate_with(&pool, 2 * MIB, &never).unwrap();
+        b.allocate_with(&pool, 2 * MIB, &at_once()).unwrap();
     });
 }

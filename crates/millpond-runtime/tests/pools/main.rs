@@ -19,7 +19,8 @@ use std::sync::Arc;
 use millpond_hal::Driver;
 use millpond_hal::null::{NullDriver, NullOptions};
 use millpond_runtime::{
-    Allocation, Device, Event, Gate, MemoryKind, Pool, PoolOptions, Queue, Registry,
+    AllocateOptions, Allocation, Device, Event, Gate, MemoryKind, Pool, PoolOptions, Queue,
+    Registry, Reuse, Wait,
 };
 use millpond_testkit::watchdog::watched;
 
@@ -79,6 +80,23 @@ pub(crate) fn use_on(queue: &Queue, memory: &Allocation) -> Event {
 
 pub(crate) fn pool(device: &Device, options: PoolOptions) -> Pool {
     device.create_pool(MemoryKind::Device, options).unwrap()
+}
+
+/// A request that waits for nothing, neither on the host nor on its queue.
+pub(crate) fn at_once() -> AllocateOptions<'static> {
+    AllocateOptions {
+        wait: Wait::Never,
+        reuse: Some(without_inserted_waits()),
+        ..AllocateOptions::default()
+    }
+}
+
+/// Every reuse rule but R5.
+pub(crate) fn without_inserted_waits() -> Reuse {
+    Reuse {
+        internal_dependencies: false,
+        ..Reuse::default()
+    }
 }
 
 /// Checks what holds of a pool's statistics whenever no call is in progress.

@@ -1,12 +1,12 @@
 //! What a stream-ordered allocator promises.
 
 use millpond_runtime::{
-    AllocateOptions, Error, MemoryKind, PoolOptions, QueueOptions, Reuse, Wait, Zero,
+    AllocateOptions, Error, MemoryKind, PoolOptions, QueueOptions, Reuse, Zero,
 };
 use millpond_testkit::watchdog::watched;
 
 use crate::support::{in_order, out_of_order, stays_pending, values};
-use crate::{GIB, KIB, MIB, check, close_gate, each, null, pool, use_on};
+use crate::{GIB, KIB, MIB, at_once, check, close_gate, each, null, pool, use_on};
 
 #[test]
 fn an_in_order_queue_gets_the_address_it_freed_while_its_work_is_pending() {
@@ -270,15 +270,7 @@ fn a_pool_over_memory_stays_in_it_and_comes_after_its_earlier_uses() {
                 .unwrap();
             assert!(pool.is_over_buffer());
             let other = in_order(&device);
-            let never = AllocateOptions {
-                wait: Wait::Never,
-                reuse: Some(Reuse {
-                    internal_dependencies: false,
-                    ..Reuse::default()
-                }),
-                ..AllocateOptions::default()
-            };
-            let answer = other.allocate_with(&pool, KIB, &never);
+            let answer = other.allocate_with(&pool, KIB, &at_once());
             assert!(matches!(answer, Err(Error::OutOfMemory(_))), "{answer:?}");
             gate.open();
             queue.wait().unwrap();
@@ -501,17 +493,9 @@ fn a_wait_is_inserted_only_where_the_pool_cannot_grow() {
             stays_pending(&begun),
             "ordered behind the other queue's use"
         );
-        let never = AllocateOptions {
-            wait: Wait::Never,
-            reuse: Some(Reuse {
-                internal_dependencies: false,
-                ..Reuse::default()
-            }),
-            ..AllocateOptions::default()
-        };
         use_on(&a, &second);
         drop(second);
-        let answer = b.allocate_with(&pool, MIB, &never);
+        let answer = b.allocate_with(&pool, MIB, &at_once());
         assert!(matches!(answer, Err(Error::OutOfMemory(_))), "{answer:?}");
         gate.open();
         device.wait().unwrap();

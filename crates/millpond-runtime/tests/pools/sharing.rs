@@ -8,7 +8,7 @@ use millpond_runtime::{Allocation, Error, Level, MemoryKind, PoolOptions, Tag};
 use millpond_testkit::watchdog::watched;
 
 use crate::support::in_order;
-use crate::{GIB, MIB, check, close_gate, each, null, pool, use_on};
+use crate::{GIB, MIB, check, close_gate, each, null, pool, use_on, without_inserted_waits};
 
 #[test]
 fn tags_count_what_is_live_also_for_their_parents() {
@@ -147,10 +147,7 @@ fn what_a_reclaimer_frees_may_be_pending_and_a_reclaimer_may_allocate() {
             device,
             PoolOptions {
                 maximum_size: Some(2 * MIB),
-                reuse: millpond_runtime::Reuse {
-                    internal_dependencies: false,
-                    ..Default::default()
-                },
+                reuse: without_inserted_waits(),
                 ..PoolOptions::default()
             },
         );
