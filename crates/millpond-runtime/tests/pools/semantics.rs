@@ -1,7 +1,7 @@
 //! What a stream-ordered allocator promises.
 
 use millpond_runtime::{
-    AllocateOptions, Error, MemoryKind, PoolOptions, QueueOptions, Reuse, Zero,
+    AllocateOptions, Error, MemoryKind, PoolOptions, QueueOptions, Reuse, Status, Zero,
 };
 use millpond_testkit::watchdog::watched;
 
@@ -411,6 +411,47 @@ fn rule_r2_can_be_switched_off() {
 }
 
 #[test]
+fn rule_r3_can_be_switched_off() {
+    each(|device| {
+        let (a, b) = (in_order(device), in_order(device));
+        // What was freed lies in its queue's cache, or in the store.
+        for (opportunistic, in_store) in
+            [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let options = PoolOptions {
+                // Each block has a segment of its own, so that nothing else is free.
+                min_driver_alloc: 1,
+                reuse: Reuse {
+                    opportunistic,
+                    ..Reuse::default()
+                },
+                ..PoolOptions::default()
+            };
+            let pool = pool(device, options);
+            let memory = a.allocate_from(&pool, 2 * MIB).unwrap();
+            let address = memory.address();
+            let gate = close_gate(&a);
+            let used = use_on(&a, &memory);
+            drop(memory);
+            if in_store {
+                pool.largest_free();
+            }
+            gate.open();
+            // Done, but nobody has waited for it.
+            while used.status() == Status::Pending {
+                std::thread::yield_now();
+            }
+            let other = b.allocate_from(&pool, 2 * MIB).unwrap();
+            assert_eq!(
+                other.address() == address,
+                opportunistic,
+                "in the store: {in_store}"
+            );
+        }
+    });
+}
+
+#[test]
 fn without_rule_r3_addresses_do_not_depend_on_timing() {
     watched(|| {
         let device = crate::support::device();
@@ -486,8 +527,9 @@ fn a_wait_is_inserted_only_where_the_pool_cannot_grow() {
         drop(memory);
         let first = b.allocate_from(&pool, MIB).unwrap();
         assert_ne!(first.address(), address, "there was room");
-        let strict = AllocateOptions::default();
-        let (second, begun) = b.allocate_with(&pool, MIB, &strict).unwrap();
+        let (second, begun) = b
+            .allocate_with(&pool, MIB, &AllocateOptions::default())
+            .unwrap();
         assert_eq!(second.address(), address, "rule R5");
         assert!(
             stays_pending(&begun),
@@ -495,6 +537,13 @@ fn a_wait_is_inserted_only_where_the_pool_cannot_grow() {
         );
         use_on(&a, &second);
         drop(second);
+        // Without an event of its own: the queue waits.
+        let c = in_order(device);
+        let third = c.allocate_from(&pool, MIB).unwrap();
+        assert_eq!(third.address(), address, "rule R5");
+        assert!(stays_pending(&c.record().unwrap()));
+        use_on(&a, &third);
+        drop(third);
         let answer = b.allocate_with(&pool, MIB, &at_once());
         assert!(matches!(answer, Err(Error::OutOfMemory(_))), "{answer:?}");
         gate.open();

@@ -102,8 +102,6 @@ impl Line {
         clock.merge(&self.floor);
         if self.in_order || is_barrier {
             clock.learn_all(last);
-        }
-        if self.in_order || is_barrier {
             self.floor = clock.clone();
             // The command itself comes before all that follow it.
             self.floor.learn_all(Point {

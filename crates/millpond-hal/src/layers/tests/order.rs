@@ -140,8 +140,8 @@ fn an_older_point_orders_nothing_later() {
 
 #[test]
 fn commands_of_an_out_of_order_queue_need_points_or_a_barrier() {
-    let (driver, [a, _b, c]) = queues();
-    let one = fill(&c, X, 64, &[]);
+    let (driver, [a, b, c]) = queues();
+    fill(&c, X, 64, &[]);
     fill(&c, X, 64, &[]);
     assert_eq!(races(&driver).len(), 1);
     let two = fill(&c, X + 64, 64, &[]);
@@ -149,10 +149,20 @@ fn commands_of_an_out_of_order_queue_need_points_or_a_barrier() {
     // Behind the second of three, which says nothing of the first.
     fill(&a, X, 64, &[two]);
     assert_eq!(races(&driver).len(), 1);
-    let _ = one;
+    let barrier = submit(&c, Command::Barrier, &[]);
+    // Another queue behind the barrier is behind all before it, and this queue too.
+    fill(&b, X + 64, 64, &[barrier]);
+    assert!(races(&driver).is_empty());
+    fill(&c, X + 64, 64, &[]);
+    assert_eq!(
+        races(&driver).len(),
+        1,
+        "b's fill comes after the barrier, in no order with c's"
+    );
+    fill(&c, X + 128, 64, &[]);
     submit(&c, Command::Barrier, &[]);
-    let last = fill(&c, X + 64, 64, &[]);
-    fill(&a, X + 64, 64, &[last]);
+    let last = fill(&c, X + 128, 64, &[]);
+    fill(&a, X + 128, 64, &[last]);
     assert!(races(&driver).is_empty());
 }
 
