@@ -66,7 +66,7 @@ impl Allocation {
     /// Whether nothing is pending on it.
     pub fn is_idle(&self) -> bool {
         let home = self.block().home();
-        home.with_line(|_| self.block().tracking.is_quiet(home.native()))
+        home.with_line(|_| self.block().tracking.is_idle(home.native()))
     }
 
     fn dependencies(&self, access: Access) -> Result<Dependencies> {

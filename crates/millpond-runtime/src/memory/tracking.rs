@@ -12,6 +12,10 @@
 //!
 //! A write forgets all earlier uses, since it is ordered behind them. Memory that goes back to a
 //! cache keeps its tracking: whoever gets it next is ordered behind the last use by it.
+//!
+//! What has completed need not be remembered. But then what is remembered depends on timing; where
+//! a pool must not (rule R3 is off), its memory is *timeless*: uses count until the host has
+//! waited for them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +37,8 @@ pub(crate) struct Tracking {
     read: AtomicU64,
     /// Whether the last write was for an owner that is gone: what it wrote is nobody's content.
     stale: AtomicBool,
+    /// Whether uses that have completed count until the host has waited for them.
+    timeless: bool,
     /// Whether `others` has entries.
     has_others: AtomicBool,
     others: Mutex<Vec<Use>>,
@@ -83,6 +89,18 @@ impl Tracking {
         tracking
     }
 
+    /// Says whether uses that have completed count until the host has waited for them.
+    #[inline]
+    pub(crate) fn set_timeless(&mut self, timeless: bool) {
+        self.timeless = timeless;
+    }
+
+    /// Whether they do.
+    #[inline]
+    pub(crate) fn is_timeless(&self) -> bool {
+        self.timeless
+    }
+
     /// Earlier uses count for order alone from now on: what they wrote is nobody's content, and
     /// their failures are nobody's.
     #[inline]
@@ -99,25 +117,34 @@ impl Tracking {
         }
     }
 
-    /// Whether no use is unfinished and no writer failed, seen from the home queue.
+    /// Whether no use has yet to complete and no writer failed.
+    pub(crate) fn is_idle(&self, home: &Native) -> bool {
+        self.rests(home, false)
+    }
+
+    /// Whether every use is over and no writer failed, seen from the home queue.
     #[inline]
     pub(crate) fn is_quiet(&self, home: &Native) -> bool {
-        if self.has_others.load(Relaxed) && !self.others_are_quiet() {
+        self.rests(home, self.timeless)
+    }
+
+    #[inline]
+    fn rests(&self, home: &Native, timeless: bool) -> bool {
+        if self.has_others.load(Relaxed) && !self.others_rest(timeless) {
             return false;
         }
         let write = self.write.load(Relaxed);
         let last = write.max(self.read.load(Relaxed));
         let failed = || !self.stale.load(Relaxed) && home.has_failed(write);
-        last == 0 || (last <= home.progress().completed() && !failed())
+        last == 0 || (last <= home.known(timeless) && !failed())
     }
 
     #[cold]
-    fn others_are_quiet(&self) -> bool {
+    fn others_rest(&self, timeless: bool) -> bool {
         let mut others = lock(&self.others);
-        others.retain_mut(Use::matters);
-        let quiet = others.is_empty();
-        self.has_others.store(!quiet, Relaxed);
-        quiet
+        others.retain_mut(|entry| entry.matters_still(self.timeless));
+        self.has_others.store(!others.is_empty(), Relaxed);
+        !others.iter().any(|entry| entry.matters(timeless))
     }
 
     /// Gathers what a command of `on` with this access must follow; no queue stands for the host.
@@ -129,7 +156,7 @@ impl Tracking {
         found: &mut Dependencies,
     ) {
         let same_line = on.is_some_and(|on| Arc::ptr_eq(home, on) && on.in_order);
-        let completed = home.progress().completed();
+        let completed = home.known(self.timeless);
         let write = self.write.load(Relaxed);
         if write != 0 {
             if access.reads() && !self.stale.load(Relaxed) {
@@ -146,7 +173,7 @@ impl Tracking {
         }
         if self.has_others.load(Relaxed) {
             for entry in lock(&self.others).iter() {
-                entry.capture(on, access, found);
+                entry.capture(on, access, self.timeless, found);
             }
         }
     }
@@ -187,7 +214,7 @@ impl Tracking {
         let index = position.unwrap_or_else(|| {
             // Memory that many queues read, one after the other, remembers those that matter.
             if others.len() >= MANY && others.len().is_power_of_two() {
-                others.retain_mut(Use::matters);
+                others.retain_mut(|entry| entry.matters_still(self.timeless));
             }
             others.push(Use {
                 queue: Arc::clone(on),
@@ -206,7 +233,7 @@ impl Tracking {
             entry.reads = SmallVec::from_slice(&[sequence]);
         } else {
             if entry.reads.len() >= JOIN / 2 {
-                entry.reads.retain(|read| !on.reached(*read));
+                entry.reads.retain(|read| !on.is_over(*read, self.timeless));
             }
             entry.reads.push(sequence);
         }
@@ -226,21 +253,21 @@ impl Tracking {
         if entry.reads.len() < JOIN {
             return None;
         }
-        entry.reads.retain(|read| !on.reached(*read));
+        entry.reads.retain(|read| !on.is_over(*read, self.timeless));
         (entry.reads.len() >= JOIN).then(|| std::mem::take(&mut entry.reads))
     }
 
-    /// Every use that hasn't finished.
+    /// Every use that isn't over.
     pub(crate) fn unfinished(&self, home: &Arc<Native>) -> SmallVec<[(Arc<Native>, u64); 2]> {
         let mut found = SmallVec::new();
         let last = self.write.load(Relaxed).max(self.read.load(Relaxed));
-        if last > home.progress().completed() {
+        if last > home.known(self.timeless) {
             found.push((Arc::clone(home), last));
         }
         if self.has_others.load(Relaxed) {
             for entry in lock(&self.others).iter() {
                 for &sequence in entry.reads.iter().chain([&entry.write]) {
-                    if sequence != 0 && !entry.queue.reached(sequence) {
+                    if sequence != 0 && !entry.queue.is_over(sequence, self.timeless) {
                         found.push((Arc::clone(&entry.queue), sequence));
                     }
                 }
@@ -277,11 +304,18 @@ impl Tracking {
 }
 
 impl Use {
-    /// Whether anyone has to come behind it still; forgets the reads that are over.
-    fn matters(&mut self) -> bool {
-        self.reads.retain(|read| !self.queue.reached(*read));
-        !self.reads.is_empty()
-            || (self.write != 0 && (!self.queue.reached(self.write) || self.has_failed()))
+    /// Whether anyone has to come behind it still.
+    fn matters(&self, timeless: bool) -> bool {
+        let is_over = |&sequence: &u64| self.queue.is_over(sequence, timeless);
+        !self.reads.iter().all(is_over)
+            || (self.write != 0 && (!is_over(&self.write) || self.has_failed()))
+    }
+
+    /// The same, forgetting the reads that are over.
+    fn matters_still(&mut self, timeless: bool) -> bool {
+        self.reads
+            .retain(|read| !self.queue.is_over(*read, timeless));
+        self.matters(timeless)
     }
 
     /// Whether its last write has failed, which is somebody's content.
@@ -289,11 +323,17 @@ impl Use {
         !self.stale && self.queue.has_failed(self.write)
     }
 
-    fn capture(&self, on: Option<&Arc<Native>>, access: Access, found: &mut Dependencies) {
+    fn capture(
+        &self,
+        on: Option<&Arc<Native>>,
+        access: Access,
+        timeless: bool,
+        found: &mut Dependencies,
+    ) {
         let same_line = on.is_some_and(|on| Arc::ptr_eq(&self.queue, on) && on.in_order);
         let write = self.write;
         if write != 0 {
-            let unfinished = !self.queue.reached(write);
+            let unfinished = !self.queue.is_over(write, timeless);
             if access.reads() && !self.stale {
                 if unfinished || self.queue.has_failed(write) {
                     found.after.push((Arc::clone(&self.queue), write));
@@ -304,7 +344,7 @@ impl Use {
         }
         if (access.writes() || self.stale) && !same_line {
             for &read in &self.reads {
-                if !self.queue.reached(read) {
+                if !self.queue.is_over(read, timeless) {
                     found.behind.push((Arc::clone(&self.queue), read));
                 }
             }

@@ -125,7 +125,7 @@ impl PoolCore {
             line.check_open(queue)?;
             let cache = line.cache(self.slot.index());
             if let Some(block) = cache.take(class, size) {
-                return Ok(hand_out(block, cache, queue, bytes));
+                return Ok(hand_out(block, cache, queue, bytes, false));
             }
         }
         self.allocate_as(
@@ -233,7 +233,8 @@ impl PoolCore {
                     && block.base.get().is_multiple_of(request.align)
             })
         };
-        Ok(taken.map(|block| hand_out(block, cache, queue, request.bytes)))
+        let timeless = self.is_timeless();
+        Ok(taken.map(|block| hand_out(block, cache, queue, request.bytes, timeless)))
     }
 
     /// The allocation, whether it is known to be zero, and whether it was never used before.
@@ -244,7 +245,8 @@ impl PoolCore {
         if let Some(allocation) = self.take_cached(wish)? {
             return Ok((allocation, false, false));
         }
-        let found = self.find(wish)?;
+        let mut found = self.find(wish)?;
+        found.tracking.set_timeless(self.is_timeless());
         queue
             .lock()
             .cache(self.slot.index())
@@ -275,13 +277,16 @@ fn hand_out(
     cache: &mut Cache,
     queue: &Arc<QueueCore>,
     bytes: usize,
+    timeless: bool,
 ) -> Allocation {
     let owned = Arc::get_mut(&mut block).expect("a cached block has no other handle");
     cache.count_in(owned.capacity, bytes);
     owned.bytes = bytes;
+    owned.tracking.set_timeless(timeless);
     owned.home = Some(Queue::of(Arc::clone(queue)));
     if is_broken(Rule::SameQueue) {
         owned.tracking = Tracking::default();
+        owned.tracking.set_timeless(timeless);
     }
     Allocation::new(block)
 }

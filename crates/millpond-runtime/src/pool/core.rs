@@ -38,7 +38,7 @@ pub(crate) struct PoolCore {
     lender: Option<Allocation>,
     closed: AtomicBool,
     /// Whether nothing about it needs more than the way of plain allocations: it is open, promises
-    /// no zeros, pools every size, and isn't recorded.
+    /// no zeros, pools every size, has rule R3 on, and isn't recorded.
     plain: AtomicBool,
     /// The most that may be reserved.
     pub(crate) maximum: Limit,
@@ -91,7 +91,7 @@ impl PoolCore {
             site,
             lender,
             closed: AtomicBool::new(false),
-            plain: AtomicBool::new(is_plain(&options)),
+            plain: AtomicBool::new(is_plain(&options) && options.reuse.opportunistic),
             maximum: Limit::new(options.maximum_size),
             threshold: Limit::new(options.release_threshold),
             reuse: AtomicU8::new(bits(options.reuse)),
@@ -140,7 +140,8 @@ impl PoolCore {
     /// last says it last.
     fn choose_way(&self, recorded: bool) {
         self.recorded.store(recorded, Relaxed);
-        let plain = !recorded && is_plain(&self.options) && !self.is_closed();
+        let plain =
+            !recorded && is_plain(&self.options) && !self.is_timeless() && !self.is_closed();
         self.plain.store(plain, Relaxed);
     }
 
@@ -191,7 +192,15 @@ impl PoolCore {
     }
 
     pub(crate) fn set_reuse(&self, reuse: Reuse) {
+        let tape = lock(&self.tape);
         self.reuse.store(bits(reuse), Relaxed);
+        self.choose_way(tape.is_some());
+    }
+
+    /// Whether what has completed counts only once the host has waited for it, so that nothing
+    /// that the pool decides depends on timing: rule R3 is off.
+    pub(crate) fn is_timeless(&self) -> bool {
+        !self.reuse().opportunistic
     }
 
     pub(crate) fn reserved(&self) -> usize {
@@ -232,21 +241,25 @@ impl PoolCore {
         self.poll();
     }
 
-    /// Frees what has completed, after asking the drivers.
+    /// Frees what is over, after asking the drivers.
     pub(crate) fn poll(&self) {
-        let opportunistic = self.reuse().opportunistic;
-        let mut reached = lock(&self.store).witnesses();
-        // Asking may make a driver look, and publish a longer finished prefix.
-        reached.retain(|(queue, sequence)| opportunistic && queue.reached(*sequence));
+        let timeless = self.is_timeless();
+        let mut reached = Conditions::new();
+        if !timeless {
+            reached = lock(&self.store).witnesses();
+            // Asking may make a driver look, and publish a longer finished prefix.
+            reached.retain(|(queue, sequence)| queue.reached(*sequence));
+        }
+        self.poll_knowing(&reached);
+    }
+
+    /// Frees what is over, these points among it.
+    pub(crate) fn poll_knowing(&self, reached: &Conditions) {
+        let timeless = self.is_timeless();
         lock(&self.store).poll(|queue, sequence| {
-            let known = if opportunistic {
-                queue.progress().completed()
-            } else {
-                queue.observed()
-            };
             let is_this =
                 |(other, at): &(Arc<Native>, u64)| other.id() == queue.id() && *at == sequence;
-            sequence <= known || reached.iter().any(is_this)
+            sequence <= queue.known(timeless) || reached.iter().any(is_this)
         });
     }
 

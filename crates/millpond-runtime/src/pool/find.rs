@@ -12,7 +12,7 @@ use crate::pool::core::PoolCore;
 use crate::pool::growth::Refusal;
 use crate::pool::plan::{self, remaining};
 use crate::pool::pressure::Level;
-use crate::pool::store::Cut;
+use crate::pool::store::{Conditions, Cut};
 use crate::pool::weaken::{Rule, is_broken};
 use crate::queue::Native;
 use crate::sync::lock;
@@ -35,13 +35,15 @@ impl PoolCore {
         {
             return Ok(found.weakened(Rule::FollowEvents));
         }
-        self.poll();
+        if reuse.opportunistic || self.is_timeless() {
+            self.poll();
+        }
         if let Some(cut) = lock(&self.store).take(wish.size, align) {
             return Ok(Found::cut(cut, wish));
         }
         if reuse.opportunistic
             && let Some(found) = self.steal(wish, |block, home| {
-                block.tracking.is_quiet(home) || is_broken(Rule::Opportunistic)
+                block.tracking.is_idle(home) || is_broken(Rule::Opportunistic)
             })
         {
             return Ok(found.weakened(Rule::Opportunistic));
@@ -90,7 +92,7 @@ impl PoolCore {
         }
         if request.reuse.internal_dependencies {
             let least = lock(&self.store).take_pending(size, request.align, |conditions| {
-                Some(remaining(conditions))
+                Some(remaining(conditions, self.is_timeless()))
             });
             if let Some((base, conditions)) = least {
                 let mut line = wish.queue.lock();
@@ -148,7 +150,7 @@ impl PoolCore {
                 if let Some(cut) = store.take(wish.size, wish.request.align) {
                     return Ok(Some(cut));
                 }
-                plan::smallest_sufficient(&store, wish.aligned_size())
+                plan::smallest_sufficient(&store, wish.aligned_size(), self.is_timeless())
             };
             let Some((native, sequence)) = conditions.and_then(|mut found| found.pop()) else {
                 return Ok(None);
@@ -161,9 +163,12 @@ impl PoolCore {
             }
             let end = deadline.map_or(now + slice, |deadline| deadline.min(now + slice));
             // How that command ends doesn't matter to the memory it uses.
-            native.wait_some(sequence, end, "a wait for memory")?;
+            let reached = native.wait_some(sequence, end, "a wait for memory")?;
             slice = (slice * 2).min(LAST_SLICE);
             self.collect();
+            if reached {
+                self.poll_knowing(&Conditions::from_iter([(native, sequence)]));
+            }
         }
     }
 

@@ -218,7 +218,8 @@ impl Pool {
             return Fit::Never;
         };
         self.core.collect();
-        let conditions = plan::smallest_sufficient(&lock(&self.core.store), size);
+        let conditions =
+            plan::smallest_sufficient(&lock(&self.core.store), size, self.core.is_timeless());
         match conditions {
             Some(conditions) if conditions.is_empty() => Fit::Now,
             _ if self.core.has_room(size) => Fit::Growth,

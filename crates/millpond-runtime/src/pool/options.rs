@@ -81,8 +81,9 @@ pub enum Zero {
 pub struct Reuse {
     /// R2: by a queue that is ordered behind the free, through events that it waited for.
     pub follow_events: bool,
-    /// R3: by anyone once the free has completed. Addresses then depend on timing; without it they
-    /// are the same in every run of a program that submits the same.
+    /// R3: by anyone once the free has completed. Addresses then depend on timing. Without it what
+    /// has completed counts only once the host has waited for it, and a program of one thread
+    /// whose memory is all of such pools gets the same memory in every run.
     pub opportunistic: bool,
     /// R5: by a queue that is made to wait for the free, once the pool can't grow.
     pub internal_dependencies: bool,

@@ -8,16 +8,20 @@ use std::collections::VecDeque;
 
 use crate::pool::store::{Conditions, Run, Store};
 
-/// Unfinished commands before the points are reached: how much work stands in the way.
-pub(crate) fn remaining(conditions: &Conditions) -> u64 {
+/// Commands that aren't over before the points are reached: how much work stands in the way.
+pub(crate) fn remaining(conditions: &Conditions, timeless: bool) -> u64 {
     conditions
         .iter()
-        .map(|(queue, sequence)| sequence.saturating_sub(queue.progress().completed()))
+        .map(|(queue, sequence)| sequence.saturating_sub(queue.known(timeless)))
         .sum()
 }
 
 /// Points after which `size` bytes lie free in one piece; none if even all of them don't help.
-pub(crate) fn smallest_sufficient(store: &Store, size: usize) -> Option<Conditions> {
+pub(crate) fn smallest_sufficient(
+    store: &Store,
+    size: usize,
+    timeless: bool,
+) -> Option<Conditions> {
     let mut window: VecDeque<(Run<'_>, u64)> = VecDeque::new();
     let mut total = Stretch::default();
     let mut best: Option<(Stretch, Conditions)> = None;
@@ -29,7 +33,9 @@ pub(crate) fn smallest_sufficient(store: &Store, size: usize) -> Option<Conditio
             window.clear();
             total = Stretch::default();
         }
-        let work = run.conditions.map_or(0, remaining);
+        let work = run
+            .conditions
+            .map_or(0, |conditions| remaining(conditions, timeless));
         total.add(&run, work);
         window.push_back((run, work));
         while let Some((first, work)) = window.front()

@@ -95,7 +95,7 @@ impl PoolCore {
         let other_pools = self.neighbours();
         let (largest_free, conditions) = {
             let store = lock(&self.store);
-            let conditions = plan::smallest_sufficient(&store, granted);
+            let conditions = plan::smallest_sufficient(&store, granted, self.is_timeless());
             (store.largest_free(), conditions)
         };
         let fits_after = conditions.map(|conditions| {

@@ -45,8 +45,10 @@ impl QueueCore {
         let healthy = progress.failed() == 0;
         let quiet = |operand: &&Allocation| {
             let tracking = &operand.block().tracking;
-            // On an idle queue all uses by the home queue have finished.
-            (healthy && !tracking.has_others()) || tracking.is_quiet(self.native())
+            // On an idle queue all uses by the home queue have finished. Whether it is idle is a
+            // matter of timing, which timeless memory must not show.
+            !tracking.is_timeless()
+                && ((healthy && !tracking.has_others()) || tracking.is_quiet(self.native()))
         };
         if line.closed || !idle || !operands.iter().all(quiet) {
             return None;

@@ -146,7 +146,9 @@ impl Queue {
         let begin = Instant::now();
         let sequence = self.0.last_command();
         let sequence = sequence.map_or_else(|| self.barrier(&[]).map(|event| event.sequence()), Ok);
-        self.0.native.wait_until(sequence?, deadline, begin)?;
+        let sequence = sequence?;
+        self.0.native.wait_until(sequence, deadline, begin)?;
+        self.0.native.observe_all(sequence);
         self.0.device.site().after_wait(self.0.native.id());
         match self.0.untold_failure() {
             Some(failure) => Err(Error::Failed(failure)),
@@ -257,7 +259,7 @@ impl QueueCore {
             && self.native.progress().failed() as usize <= line.told
             && !self.device.site().has_duties();
         if settled {
-            self.native.observe(line.submitted);
+            self.native.observe_all(line.submitted);
         }
         settled
     }

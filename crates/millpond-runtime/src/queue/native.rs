@@ -19,7 +19,7 @@ pub(crate) struct Native {
     pub(crate) driver: u64,
     /// Whether its commands take effect in order.
     pub(crate) in_order: bool,
-    /// The last command of an in-order queue that the host waited for.
+    /// Up to here the host has waited for every command.
     observed: AtomicU64,
 }
 
@@ -35,16 +35,36 @@ impl Native {
         }
     }
 
-    /// The last command of an in-order queue that the host waited for: unlike what has completed,
-    /// it doesn't depend on timing.
-    pub(crate) fn observed(&self) -> u64 {
-        self.observed.load(Ordering::Relaxed)
+    /// Up to here every command is over: has completed or, if the answer must not depend on
+    /// timing, was waited for by the host.
+    #[inline]
+    pub(crate) fn known(&self, timeless: bool) -> u64 {
+        if timeless {
+            self.observed.load(Ordering::Relaxed)
+        } else {
+            self.progress().completed()
+        }
     }
 
-    /// Notes that the host knows a command to have finished.
+    /// Whether exactly this command is over, in the same sense.
     #[inline]
-    pub(crate) fn observe(&self, sequence: u64) {
-        if self.in_order && self.observed() < sequence {
+    pub(crate) fn is_over(&self, sequence: u64, timeless: bool) -> bool {
+        sequence <= self.known(timeless) || (!timeless && self.queue.reached(sequence))
+    }
+
+    /// Notes that the host has waited for a command, which stands for those before it where they
+    /// have an order.
+    #[inline]
+    fn observe(&self, sequence: u64) {
+        if self.in_order {
+            self.observe_all(sequence);
+        }
+    }
+
+    /// Notes that the host has waited for every command up to this one.
+    #[inline]
+    pub(crate) fn observe_all(&self, sequence: u64) {
+        if self.known(true) < sequence {
             self.observed.fetch_max(sequence, Ordering::Relaxed);
         }
     }
@@ -69,7 +89,7 @@ impl Native {
 
     /// Whether exactly this command has finished.
     pub(crate) fn reached(&self, sequence: u64) -> bool {
-        sequence <= self.queue.progress().completed() || self.queue.reached(sequence)
+        self.is_over(sequence, false)
     }
 
     /// Whether this command has finished and failed; cheap for a queue without failures.

@@ -13,6 +13,7 @@ mod limits;
 mod recording;
 mod semantics;
 mod sharing;
+mod timeless;
 
 use std::sync::Arc;
 

@@ -452,66 +452,6 @@ fn rule_r3_can_be_switched_off() {
 }
 
 #[test]
-fn without_rule_r3_addresses_do_not_depend_on_timing() {
-    watched(|| {
-        let device = crate::support::device();
-        let reuse = Reuse {
-            opportunistic: false,
-            ..Reuse::default()
-        };
-        let mut runs = Vec::new();
-        for run in 0..40_u64 {
-            let memory = device
-                .default_queue()
-                .unwrap()
-                .allocate(MemoryKind::Device, 64 * KIB)
-                .unwrap();
-            let pool = device
-                .create_pool_over(
-                    &memory,
-                    0..memory.bytes(),
-                    PoolOptions {
-                        reuse,
-                        ..PoolOptions::default()
-                    },
-                )
-                .unwrap();
-            device.wait().unwrap();
-            let queues = [in_order(&device), in_order(&device)];
-            let base = memory.address().get();
-            let mut seen = Vec::new();
-            let mut live = Vec::new();
-            for step in 0..60_u64 {
-                let queue = &queues[(step % 2) as usize];
-                let block = queue.allocate_from(&pool, 700).unwrap();
-                seen.push(block.address().get() - base);
-                let delay = (run * 31 + step * 17) % 7 * 10;
-                let uses = [millpond_runtime::Use {
-                    allocation: &block,
-                    access: millpond_runtime::Access::Write,
-                }];
-                queue
-                    .task("delay", &uses, move || {
-                        std::thread::sleep(std::time::Duration::from_micros(delay));
-                        Ok(())
-                    })
-                    .unwrap();
-                live.push(block);
-                if live.len() > 5 {
-                    live.remove(0);
-                }
-                if step % 20 == 19 {
-                    queues[0].wait().unwrap();
-                }
-            }
-            runs.push(seen);
-            device.wait().unwrap();
-        }
-        assert!(runs.iter().all(|run| *run == runs[0]), "{runs:?}");
-    });
-}
-
-#[test]
 fn a_wait_is_inserted_only_where_the_pool_cannot_grow() {
     each(|device| {
         let (a, b) = (in_order(device), in_order(device));

@@ -146,8 +146,7 @@ impl Store {
     }
 
     /// Gives an extent back, free as soon as the conditions are met.
-    pub(crate) fn put(&mut self, begin: Address, len: usize, mut conditions: Conditions) {
-        conditions.retain(|(queue, sequence)| *sequence > queue.progress().completed());
+    pub(crate) fn put(&mut self, begin: Address, len: usize, conditions: Conditions) {
         self.insert(begin.get(), len, conditions);
     }
 
