@@ -246,6 +246,9 @@ pub struct Submission<'a> {
     pub behind: &'a [Point],
     /// What host tasks and gates use, for layers that check.
     pub touches: &'a [Touch],
+    /// What it uses by address alone: nothing but its queue and the points orders such uses, and
+    /// nothing keeps the memory for them. For layers that check.
+    pub claims: &'a [Touch],
     /// The source line it comes from, where lines are traced.
     pub origin: Option<Arc<str>>,
 }
@@ -259,6 +262,7 @@ impl Submission<'_> {
             after: &[],
             behind: &[],
             touches: &[],
+            claims: &[],
             origin: None,
         }
     }

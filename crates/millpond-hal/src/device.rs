@@ -8,6 +8,7 @@ use millpond_types::MemoryKind;
 use crate::command::Address;
 use crate::error::DeviceError;
 use crate::info::DeviceInfo;
+use crate::life::Life;
 use crate::queue::{Queue, QueueOptions};
 
 /// Memory as the driver gives it. Whoever holds it must give it back to the same device, once.
@@ -63,6 +64,16 @@ pub trait Device: Send + Sync {
     /// [`DeviceError::Unsupported`] where it can't be split; [`DeviceError::Invalid`] for counts
     /// that don't fit.
     fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError>;
+
+    /// Whether [`Device::note`] does anything, so that pools needn't tell where nobody listens.
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// Hears of the life of memory that pools hand out. For layers that check.
+    fn note(&self, life: &Life<'_>) {
+        let _ = life;
+    }
 
     /// Stops the device's threads once all submitted work is done; later calls answer
     /// [`DeviceError::Lost`]. Calling it again does nothing.

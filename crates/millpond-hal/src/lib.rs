@@ -61,6 +61,7 @@ pub mod info;
 pub mod kernel;
 #[allow(unsafe_code, reason = "passes unsafe calls on to the driver below")]
 pub mod layers;
+pub mod life;
 #[allow(
     unsafe_code,
     reason = "implements unsafe contracts of the interface; unsafe blocks are only in its tests"
@@ -80,5 +81,6 @@ pub use error::{DeviceError, Failure, FailureKind};
 pub use gate::Gate;
 pub use info::{Cache, DeviceClass, DeviceInfo};
 pub use kernel::{Access, Footprint, HostKernel, KernelError};
+pub use life::Life;
 pub use point::{Point, Progress, QueueId};
 pub use queue::{Queue, QueueOptions, Times, Wait};

@@ -65,7 +65,7 @@ pub use memory::{
     Allocation, Buffer, Host, HostMut, Operand, Release, View, ViewMut, drain_releases,
 };
 pub use millpond_hal::{
-    Access, Address, Failure, FailureKind, Gate, Partition, Pattern, QueueOptions,
+    Access, Address, Failure, FailureKind, Gate, Partition, Pattern, QueueOptions, Touch,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{

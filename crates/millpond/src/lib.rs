@@ -105,14 +105,14 @@ pub use millpond_tensor as tensor;
 pub use millpond_types as types;
 
 #[doc(inline)]
-pub use millpond_hal::layers::{Actor, Race};
+pub use millpond_hal::layers::{Actor, Conflict, Race};
 #[doc(inline)]
 pub use millpond_runtime::{
     Access, Address, AllocateOptions, Allocation, Buffer, Device, Error, Event, Failure,
     FailureKind, Fit, Gate, Host, HostMut, Level, MemoryKind, OutOfMemory, Partition, Pattern,
     Pool, PoolOptions, Pressure, Queue, QueueOptions, Reclaimer, Recorder, Recording, Release,
-    Replay, Result, Reuse, Scope, Statistics, Status, Step, Tag, TagScope, Use, View, ViewMut,
-    Wait, Zero,
+    Replay, Result, Reuse, Scope, Statistics, Status, Step, Tag, TagScope, Touch, Use, View,
+    ViewMut, Wait, Zero,
 };
 #[doc(inline)]
 pub use millpond_types::{DType, Scalar};

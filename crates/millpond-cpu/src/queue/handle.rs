@@ -75,6 +75,7 @@ impl CpuQueue {
             after,
             behind,
             touches: _,
+            claims: _,
             origin,
         } = submission;
         let needs = self.needs(after, behind)?;

@@ -39,7 +39,7 @@ mod wrap;
 mod tests;
 
 pub use fault::Fault;
-pub use order::{Actor, Order, Race};
+pub use order::{Actor, Conflict, Order, Race};
 pub use trace::{Trace, TraceCommand, TraceEvent};
 pub use validate::Validate;
 pub use wrap::{Layer, Layered, Site};

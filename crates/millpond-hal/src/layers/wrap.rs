@@ -12,6 +12,7 @@ use crate::device::{Device, Partition, RawAllocation};
 use crate::driver::Driver;
 use crate::error::{DeviceError, Failure};
 use crate::info::DeviceInfo;
+use crate::life::Life;
 use crate::point::{Point, Progress, QueueId};
 use crate::queue::{Queue, QueueOptions, Times, Wait};
 
@@ -80,6 +81,16 @@ pub trait Layer: Send + Sync + 'static {
         partition: &Partition,
     ) -> Result<Vec<Arc<dyn Device>>, DeviceError> {
         site.device.partition(partition)
+    }
+
+    /// Around [`Device::listens`].
+    fn listens(&self, site: &Site) -> bool {
+        site.device.listens()
+    }
+
+    /// Around [`Device::note`].
+    fn note(&self, site: &Site, life: &Life<'_>) {
+        site.device.note(life);
     }
 
     /// Around [`Device::shutdown`].
@@ -200,6 +211,14 @@ impl<L: Layer> Device for LayeredDevice<L> {
         let parts = self.layer.partition(&self.site, partition)?;
         let wrap = |part| wrap_device(&self.layer, self.site.number, part);
         Ok(parts.into_iter().map(wrap).collect())
+    }
+
+    fn listens(&self) -> bool {
+        self.layer.listens(&self.site)
+    }
+
+    fn note(&self, life: &Life<'_>) {
+        self.layer.note(&self.site, life);
     }
 
     fn shutdown(&self) {

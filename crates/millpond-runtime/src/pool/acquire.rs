@@ -128,17 +128,18 @@ impl PoolCore {
                 return Ok(hand_out(block, cache, queue, bytes, false));
             }
         }
-        self.allocate_as(
-            queue,
-            Request {
-                bytes,
-                align: 1,
-                reuse: self.reuse(),
-                wait: Wait::Forever,
-            },
-        )
+        let request = Request {
+            bytes,
+            align: 1,
+            reuse: self.reuse(),
+            wait: Wait::Forever,
+        };
+        let allocation = self.allocate_as(queue, request)?;
+        self.tell_begin(queue, &allocation, None);
+        Ok(allocation)
     }
 
+    /// The same for any request; whoever asks tells that the allocation begins.
     pub(crate) fn allocate_as(
         self: &Arc<Self>,
         queue: &Arc<QueueCore>,

@@ -20,6 +20,7 @@ use crate::pool::recording::{Step, Tape};
 use crate::pool::site::{Remains, Site};
 use crate::pool::slot::Slot;
 use crate::pool::store::{Conditions, Store};
+use crate::pool::telling::tell_lent;
 use crate::queue::Native;
 use crate::sync::lock;
 
@@ -37,8 +38,10 @@ pub(crate) struct PoolCore {
     /// Whose memory this is, if it isn't the driver's.
     lender: Option<Allocation>,
     closed: AtomicBool,
+    /// Whether a layer over the driver wants to hear of its allocations.
+    listened_to: bool,
     /// Whether nothing about it needs more than the way of plain allocations: it is open, promises
-    /// no zeros, pools every size, has rule R3 on, and isn't recorded.
+    /// no zeros, pools every size, has rule R3 on, and nobody records it or listens.
     plain: AtomicBool,
     /// The most that may be reserved.
     pub(crate) maximum: Limit,
@@ -68,6 +71,7 @@ pub(crate) struct Identity {
 impl PoolCore {
     pub(crate) fn new(of: Identity, options: PoolOptions, lender: Option<Allocation>) -> Self {
         let comfortable = of.hal.info().memory / 5 * 4;
+        let listened_to = of.hal.listens();
         let Identity {
             hal,
             device,
@@ -91,7 +95,10 @@ impl PoolCore {
             site,
             lender,
             closed: AtomicBool::new(false),
-            plain: AtomicBool::new(is_plain(&options) && options.reuse.opportunistic),
+            plain: AtomicBool::new(
+                is_plain(&options) && options.reuse.opportunistic && !listened_to,
+            ),
+            listened_to,
             maximum: Limit::new(options.maximum_size),
             threshold: Limit::new(options.release_threshold),
             reuse: AtomicU8::new(bits(options.reuse)),
@@ -118,6 +125,12 @@ impl PoolCore {
         self.plain.load(Relaxed)
     }
 
+    /// Whether anyone wants to hear of its allocations.
+    #[inline]
+    pub(crate) fn is_listened_to(&self) -> bool {
+        self.listened_to
+    }
+
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Relaxed)
@@ -140,8 +153,11 @@ impl PoolCore {
     /// last says it last.
     fn choose_way(&self, recorded: bool) {
         self.recorded.store(recorded, Relaxed);
-        let plain =
-            !recorded && is_plain(&self.options) && !self.is_timeless() && !self.is_closed();
+        let plain = !recorded
+            && is_plain(&self.options)
+            && !self.is_timeless()
+            && !self.listened_to
+            && !self.is_closed();
         self.plain.store(plain, Relaxed);
     }
 
@@ -223,6 +239,7 @@ impl PoolCore {
     /// Puts a user's memory into the pool, free once its earlier uses are over.
     pub(crate) fn lend(&self, memory: RawAllocation, conditions: Conditions) {
         let (begin, size) = (memory.address, memory.layout.size());
+        tell_lent(&*self.hal, &(begin.get()..begin.get() + size), true);
         self.reserved.store(size, Relaxed);
         self.reserved_high.store(size, Relaxed);
         let mut store = lock(&self.store);

@@ -47,6 +47,7 @@ mod slot;
 mod statistics;
 mod store;
 mod tag;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod weaken;

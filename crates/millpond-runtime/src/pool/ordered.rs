@@ -79,6 +79,8 @@ impl Queue {
         };
         let allocation = pool.core().allocate_as(self.core(), request)?;
         let event = self.core().begin_life(&allocation, options.after)?;
+        pool.core()
+            .tell_begin(self.core(), &allocation, Some(event.point()));
         Ok((allocation, event))
     }
 

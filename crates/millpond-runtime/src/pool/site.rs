@@ -20,6 +20,7 @@ use crate::pool::pressure::Reclaimers;
 use crate::pool::recording::Step;
 use crate::pool::slot::Slot;
 use crate::pool::store::Store;
+use crate::pool::telling::tell_lent;
 use crate::queue::{Native, QueueCore};
 use crate::sync::lock;
 
@@ -157,7 +158,11 @@ impl Remains {
         self.store.poll(Native::reached);
         if self.lender.is_some() {
             // The buffer goes back in one piece, when nothing of it is pending.
-            return self.store.pending_bytes() == 0;
+            let is_over = self.store.pending_bytes() == 0;
+            if is_over && let Some(part) = self.store.first_segment() {
+                tell_lent(&*self.hal, &part, false);
+            }
+            return is_over;
         }
         for segment in self.store.idle_segments(usize::MAX, |_| true) {
             // SAFETY: the segment came from this device and left the store, so it is given back

@@ -13,7 +13,6 @@ use millpond_hal::{Access, Command};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::memory::Allocation;
-use crate::memory::tracking::Dependencies;
 use crate::queue::submit::Use;
 use crate::queue::{Native, QueueCore};
 
@@ -84,21 +83,10 @@ impl QueueCore {
             access: Access::Write,
         }];
         self.check_devices(&uses, || name.to_owned())?;
-        let mut events = Dependencies::default();
-        for event in after {
-            events.follow(event);
-        }
         let command = Command::Task {
             name: Arc::from(name),
             task: Box::new(|| Ok(())),
         };
-        let sequence = self.submit_behind(&uses, command, events)?;
-        let mut line = self.lock();
-        if self.native().in_order {
-            for event in after {
-                line.learn(event, self.device().site());
-            }
-        }
-        Ok(self.event_at(&line, sequence))
+        self.submit_after(&uses, &[], command, after)
     }
 }

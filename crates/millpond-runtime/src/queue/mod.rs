@@ -303,6 +303,7 @@ impl QueueCore {
         pool.note(|| Step::Free {
             id: owned.base.get(),
         });
+        pool.tell_end(self, owned);
         let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
         let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);
         let mut line = self.lock();

@@ -9,6 +9,7 @@ use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
@@ -129,13 +130,37 @@ impl QueueCore {
     ///
     /// The caller has checked that the command stays within its operands.
     pub(crate) fn submit(self: &Arc<Self>, uses: &[Use<'_>], command: Command) -> Result<u64> {
-        self.submit_behind(uses, command, Dependencies::default())
+        self.submit_behind(uses, None, command, Dependencies::default())
     }
 
-    /// The same, behind other points as well.
-    pub(crate) fn submit_behind(
+    /// Appends a command behind events as well, which touches nothing but what it claims by address;
+    /// its event.
+    pub(crate) fn submit_after(
         self: &Arc<Self>,
         uses: &[Use<'_>],
+        claims: &[Touch],
+        command: Command,
+        after: &[&Event],
+    ) -> Result<Event> {
+        let mut events = Dependencies::default();
+        for event in after {
+            events.follow(event);
+        }
+        let sequence = self.submit_behind(uses, Some(claims), command, events)?;
+        let mut line = self.lock();
+        if self.native().in_order {
+            for event in after {
+                line.learn(event, self.device().site());
+            }
+        }
+        Ok(self.event_at(&line, sequence))
+    }
+
+    /// The claims are those of a command that doesn't touch its operands itself.
+    fn submit_behind(
+        self: &Arc<Self>,
+        uses: &[Use<'_>],
+        claims: Option<&[Touch]>,
         command: Command,
         others: Dependencies,
     ) -> Result<u64> {
@@ -144,7 +169,7 @@ impl QueueCore {
         let sequence = {
             let mut lines = self.lock_with_room(uses)?;
             lines.own.waits.append(others);
-            self.append(&mut lines.own, uses, command, &mut bridges)?
+            self.append(&mut lines.own, uses, claims, command, &mut bridges)?
         };
         open_when_reached(bridges);
         if uses.iter().any(|use_| use_.allocation.is_host_shared()) && !in_task() {
@@ -184,6 +209,7 @@ impl QueueCore {
         &self,
         line: &mut Line,
         uses: &[Use<'_>],
+        claims: Option<&[Touch]>,
         command: Command,
         bridges: &mut SmallVec<[Bridge; 1]>,
     ) -> Result<u64> {
@@ -212,8 +238,8 @@ impl QueueCore {
         ] {
             for (queue, sequence) in Dependencies::strangers(list, native.driver) {
                 let gate = Gate::new();
-                let sequence_of_gate =
-                    self.hand_over(line, Command::Gate(gate.clone()), &[], &[], &[])?;
+                let wait = Submission::new(Command::Gate(gate.clone()));
+                let sequence_of_gate = self.hand_over(line, wait)?;
                 points.push(native.point(sequence_of_gate));
                 let queue = Arc::clone(queue);
                 bridges.push(Bridge {
@@ -224,8 +250,18 @@ impl QueueCore {
                 });
             }
         }
-        let touches = touches(&command, uses);
-        let sequence = self.hand_over(line, command, &after, &behind, &touches)?;
+        let touches = match claims {
+            None => touches(&command, uses),
+            Some(_) => SmallVec::new(),
+        };
+        let submission = Submission {
+            after: &after,
+            behind: &behind,
+            touches: &touches,
+            claims: claims.unwrap_or_default(),
+            ..Submission::new(command)
+        };
+        let sequence = self.hand_over(line, submission)?;
         for point in after.iter().chain(&behind) {
             // On an out-of-order queue only this command is ordered behind them.
             if native.in_order && point.queue != native.id() {
@@ -252,25 +288,19 @@ impl QueueCore {
             name: Arc::from("join"),
             task: Box::new(|| Ok(())),
         };
-        Ok(self.hand_over(line, join, &[], &behind, &[])?)
+        let submission = Submission {
+            behind: &behind,
+            ..Submission::new(join)
+        };
+        Ok(self.hand_over(line, submission)?)
     }
 
     fn hand_over(
         &self,
         line: &mut Line,
-        command: Command,
-        after: &[millpond_hal::Point],
-        behind: &[millpond_hal::Point],
-        touches: &[Touch],
+        mut submission: Submission<'_>,
     ) -> std::result::Result<u64, DeviceError> {
-        let origin = current_origin();
-        let submission = Submission {
-            command,
-            after,
-            behind,
-            touches,
-            origin,
-        };
+        submission.origin = current_origin();
         // SAFETY: A1: memory of operands goes back to the driver only when every point recorded on
         // it was reached, and this command's point is recorded before the lines are unlocked; host
         // buffers of blocking copies outlive the wait for their command. A2: operands were checked

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use millpond_hal::{Access, Advice, Command, Gate, Pattern};
+use millpond_hal::{Access, Advice, Command, Gate, Pattern, Touch};
 
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -115,6 +115,45 @@ impl Queue {
                 task,
             },
         )
+    }
+
+    /// Runs a closure on a host thread that uses memory by its address, without a handle.
+    ///
+    /// Nothing but the queue and the events orders such uses, and nothing keeps the memory for
+    /// them: the allocation must have begun before, by the event of
+    /// [`Queue::allocate_with`](crate::Queue::allocate_with) or on this very queue, and
+    /// [`Queue::free`](crate::Queue::free) must come after. `claims` says what is used, to be
+    /// checked where `MILLPOND_CHECK_ORDER` is on, and changes nothing else.
+    ///
+    /// ```
+    /// # use millpond_hal::{Driver, null::NullDriver};
+    /// # use millpond_runtime::{Access, Device, MemoryKind, Touch};
+    /// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+    /// let queue = device.default_queue()?;
+    /// let memory = queue.allocate(MemoryKind::Shared, 64)?;
+    /// let claim = Touch { address: memory.address(), bytes: 64, access: Access::Write };
+    /// queue.task_at("solver", &[claim], &[], move || {
+    ///     // Foreign code is called here with the address.
+    ///     Ok(())
+    /// })?;
+    /// queue.free(memory, &[]).map_err(|(error, _)| error)?;
+    /// # Ok::<(), millpond_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A closed queue. What the closure returns or panics with surfaces at a wait.
+    pub fn task_at(
+        &self,
+        name: impl Into<Arc<str>>,
+        claims: &[Touch],
+        after: &[&Event],
+        task: impl FnOnce() -> TaskResult + Send + 'static,
+    ) -> Result<Event> {
+        let command = Command::Task {
+            name: name.into(),
+            task: Box::new(move || as_task(task)),
+        };
+        self.core().submit_after(&[], claims, command, after)
     }
 
     /// Holds the queue until the gate is opened, which may be done from any thread.

@@ -8,6 +8,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod addresses;
 mod faults;
 mod limits;
 mod recording;

@@ -6,78 +6,31 @@
 //! had finished when it was submitted. What isn't ordered in any of these ways is put on a list
 //! with both commands, and passed on.
 //!
-//! It knows nothing of allocations. Memory that a pool hands out again too early shows as two
-//! commands that use the same bytes without order.
+//! Memory that a pool hands out again too early shows as two commands that use the same bytes
+//! without order. Beyond that pools tell of the life of their memory, and what commands claim to
+//! use by its address must keep to it: come after the allocation's points, and before its free.
 
+mod finding;
 mod knowledge;
+mod lives;
 mod shadow;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::wrap::{Layer, Site};
-use crate::command::{Command, Submission};
+use crate::command::{Command, Submission, Touch};
 use crate::device::RawAllocation;
 use crate::error::DeviceError;
 use crate::kernel::Access;
+use crate::life::Life;
 use crate::point::{Point, QueueId};
 use crate::queue::{Queue, QueueOptions};
-use knowledge::Line;
+pub use finding::{Actor, Conflict, Race};
+use knowledge::{Clock, Line};
+use lives::{Lives, State as Became};
 use shadow::Shadow;
-
-/// A command, as findings name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Actor {
-    /// Its place.
-    pub point: Point,
-    /// What it is.
-    pub command: Arc<str>,
-    /// The source line it comes from, where lines are traced.
-    pub origin: Option<Arc<str>>,
-}
-
-impl fmt::Display for Actor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (command {}", self.command, self.point)?;
-        match &self.origin {
-            Some(origin) => write!(f, ", {origin})"),
-            None => f.write_str(")"),
-        }
-    }
-}
-
-/// Two commands that use the same bytes, at least one of them writing, in no order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Race {
-    /// The bytes.
-    pub bytes: Range<usize>,
-    /// The one submitted first.
-    pub first: Actor,
-    /// Whether it writes.
-    pub first_writes: bool,
-    /// The one submitted second.
-    pub second: Actor,
-    /// Whether it writes.
-    pub second_writes: bool,
-}
-
-impl fmt::Display for Race {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = |writes| if writes { "writes" } else { "reads" };
-        write!(
-            f,
-            "{} {} and {} {} the {} bytes at {:#x}, and nothing orders them",
-            self.first,
-            verb(self.first_writes),
-            self.second,
-            verb(self.second_writes),
-            self.bytes.len(),
-            self.bytes.start
-        )
-    }
-}
 
 /// The layer that checks.
 #[derive(Debug, Default)]
@@ -89,6 +42,7 @@ pub struct Order {
 struct State {
     lines: HashMap<QueueId, Line>,
     shadow: Shadow,
+    lives: Lives,
     races: Vec<Race>,
 }
 
@@ -107,46 +61,141 @@ impl Order {
 }
 
 impl State {
-    /// Records a command and looks for commands that it races with.
-    fn record(&mut self, actor: &Actor, known: &knowledge::Clock, uses: &[(Range<usize>, Access)]) {
+    /// What happens before something that follows these points.
+    fn clock_after(&self, points: &[Point]) -> Clock {
+        let mut clock = Clock::default();
+        for point in points {
+            if let Some(line) = self.lines.get(&point.queue) {
+                line.tell(*point, &mut clock);
+            }
+        }
+        clock
+    }
+
+    /// Records a command, and looks for those before it that it has no right to meet.
+    fn record(&mut self, actor: &Actor, known: &Clock, uses: &[Bytes], claims: &[Bytes]) {
+        let Self {
+            lines,
+            shadow,
+            lives,
+            races,
+        } = self;
+        let is_ordered = |point: Point| is_ordered(lines, known, point);
+        for (bytes, _) in claims {
+            for (part, became) in lives.of(bytes) {
+                let (first, conflict) = match became {
+                    Became::Freed(free) => (free, Conflict::AfterFree),
+                    Became::Live(_, after) if after.iter().all(|&point| is_ordered(point)) => {
+                        continue;
+                    }
+                    Became::Live(owner, _) => (owner, Conflict::BeforeAllocation),
+                };
+                tell(races, part, first, actor, conflict);
+            }
+        }
+        for (bytes, access) in uses.iter().chain(claims) {
+            shadow.record(
+                bytes,
+                actor,
+                *access,
+                &is_ordered,
+                &mut |part, first, conflict| {
+                    tell(races, part, first, actor, conflict);
+                },
+            );
+        }
+    }
+
+    /// Bytes become an allocation, which must come after all uses for owners before.
+    fn begin(&mut self, bytes: &Range<usize>, owner: &Actor, after: &[Point]) {
+        self.look_for_users(bytes, owner, after, Conflict::AllocatedInUse);
+        let state = Became::Live(owner.clone(), after.to_vec());
+        for (part, before) in self.lives.set(bytes, state) {
+            if let Became::Live(first, _) = before {
+                tell(
+                    &mut self.races,
+                    part,
+                    &first,
+                    owner,
+                    Conflict::AllocatedTwice,
+                );
+            }
+        }
+    }
+
+    /// An allocation is freed, which must come after all uses.
+    fn end(&mut self, bytes: &Range<usize>, free: &Actor, after: &[Point]) {
+        self.look_for_users(bytes, free, after, Conflict::FreedInUse);
+        self.lives.set(bytes, Became::Freed(free.clone()));
+    }
+
+    /// Tells of uses that what comes after these points isn't ordered behind.
+    fn look_for_users(
+        &mut self,
+        bytes: &Range<usize>,
+        second: &Actor,
+        after: &[Point],
+        conflict: Conflict,
+    ) {
+        let known = self.clock_after(after);
         let Self {
             lines,
             shadow,
             races,
+            ..
         } = self;
-        let is_ordered = |point: Point| {
-            known.covers(point)
-                || lines
-                    .get(&point.queue)
-                    .is_none_or(|line| line.has_reached(point.sequence))
-        };
-        for (bytes, access) in uses {
-            shadow.record(bytes, actor, *access, &is_ordered, &mut |race| {
-                if races.len() < MOST {
-                    races.push(race);
-                }
-            });
+        for (part, user) in shadow.users(bytes) {
+            if !is_ordered(lines, &known, user.point) {
+                tell(races, part, user, second, conflict);
+            }
         }
     }
 }
 
-/// The bytes that a command uses, and how.
-fn uses(submission: &Submission<'_>) -> Vec<(Range<usize>, Access)> {
-    let named = submission.command.touches();
-    let touches = named.iter().chain(submission.touches);
-    let uses = touches.map(|touch| {
+/// Whether a command comes before what has this clock: known to, or finished.
+fn is_ordered(lines: &HashMap<QueueId, Line>, known: &Clock, point: Point) -> bool {
+    let has_finished = || {
+        let line = lines.get(&point.queue);
+        line.is_none_or(|line| line.has_reached(point.sequence))
+    };
+    known.covers(point) || has_finished()
+}
+
+fn tell(
+    races: &mut Vec<Race>,
+    bytes: Range<usize>,
+    first: &Actor,
+    second: &Actor,
+    conflict: Conflict,
+) {
+    if races.len() < MOST {
+        races.push(Race {
+            bytes,
+            first: first.clone(),
+            second: second.clone(),
+            conflict,
+        });
+    }
+}
+
+/// A range of bytes and what is done there.
+type Bytes = (Range<usize>, Access);
+
+fn bytes(touches: &[Touch]) -> impl Iterator<Item = Bytes> {
+    touches.iter().map(|touch| {
         let start = touch.address.get();
         (start..start.saturating_add(touch.bytes), touch.access)
-    });
-    uses.collect()
+    })
 }
 
 impl Layer for Order {
     unsafe fn release(&self, site: &Site, allocation: RawAllocation) {
         let start = allocation.address.get();
-        self.lock()
-            .shadow
-            .forget(&(start..start + allocation.layout.size()));
+        let range = start..start + allocation.layout.size();
+        let mut state = self.lock();
+        state.shadow.forget(&range);
+        state.lives.forget(&range);
+        drop(state);
         // SAFETY: the caller promises what the device asks for.
         unsafe { site.device.release(allocation) }
     }
@@ -169,7 +218,9 @@ impl Layer for Order {
         submission: Submission<'_>,
     ) -> Result<Point, DeviceError> {
         let _ = site;
-        let uses = uses(&submission);
+        let named = submission.command.touches();
+        let uses: Vec<Bytes> = bytes(&named).chain(bytes(submission.touches)).collect();
+        let claims: Vec<Bytes> = bytes(submission.claims).collect();
         let command: Arc<str> = submission.command.to_string().into();
         let origin = submission.origin.clone();
         let is_barrier = matches!(submission.command, Command::Barrier);
@@ -182,12 +233,7 @@ impl Layer for Order {
         // What has finished by now has finished before the command can start. So the clock is made
         // first, and the command handed over after it.
         let mut state = self.lock();
-        let mut known = knowledge::Clock::default();
-        for point in before {
-            if let Some(line) = state.lines.get(&point.queue) {
-                line.tell(point, &mut known);
-            }
-        }
+        let mut known = state.clock_after(&before);
         if let Some(line) = state.lines.get_mut(&queue.id()) {
             line.advance(&mut known, is_barrier);
         }
@@ -199,11 +245,42 @@ impl Layer for Order {
             command,
             origin,
         };
-        state.record(&actor, &known, &uses);
+        state.record(&actor, &known, &uses, &claims);
         if let Some(line) = state.lines.get_mut(&queue.id()) {
             line.append(point.sequence, known);
         }
         Ok(point)
+    }
+
+    fn listens(&self, site: &Site) -> bool {
+        let _ = site;
+        true
+    }
+
+    fn note(&self, site: &Site, life: &Life<'_>) {
+        site.device.note(life);
+        let actor = |what: &str, bytes: &Range<usize>, at, origin: &Option<Arc<str>>| Actor {
+            point: at,
+            command: format!("{what} of {} bytes", bytes.len()).into(),
+            origin: origin.clone(),
+        };
+        let mut state = self.lock();
+        match life {
+            Life::Begin {
+                bytes,
+                at,
+                after,
+                origin,
+            } => state.begin(bytes, &actor("allocation", bytes, *at, origin), after),
+            Life::End {
+                bytes,
+                at,
+                after,
+                origin,
+            } => state.end(bytes, &actor("free", bytes, *at, origin), after),
+            Life::Lend { bytes } => state.lives.lend(bytes),
+            Life::Return { bytes } => state.lives.take_back(bytes),
+        }
     }
 
     fn close(&self, queue: &Arc<dyn Queue>) {

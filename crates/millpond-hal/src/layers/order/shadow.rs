@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Actor, Race};
+use super::finding::{Actor, Conflict};
 use crate::kernel::Access;
 use crate::point::Point;
 
@@ -27,7 +27,7 @@ impl Shadow {
         actor: &Actor,
         access: Access,
         is_ordered: &impl Fn(Point) -> bool,
-        tell: &mut impl FnMut(Race),
+        tell: &mut impl FnMut(Range<usize>, &Actor, Conflict),
     ) {
         if bytes.is_empty() {
             return;
@@ -52,13 +52,12 @@ impl Shadow {
                 let same = first.point == actor.point || told.contains(&first.point);
                 if !same && !is_ordered(first.point) {
                     told.push(first.point);
-                    tell(Race {
-                        bytes: begin.max(bytes.start)..cell.end.min(bytes.end),
-                        first: first.clone(),
+                    let conflict = Conflict::Unordered {
                         first_writes,
-                        second: actor.clone(),
                         second_writes: writes,
-                    });
+                    };
+                    let part = begin.max(bytes.start)..cell.end.min(bytes.end);
+                    tell(part, first, conflict);
                 }
             }
             if writes {
@@ -90,6 +89,23 @@ impl Shadow {
             );
         }
         self.join(bytes);
+    }
+
+    /// Who used bytes last, part by part: the last writer and the readers since.
+    pub(super) fn users(&self, bytes: &Range<usize>) -> Vec<(Range<usize>, &Actor)> {
+        let first = self.0.range(..=bytes.start).next_back();
+        let first = first.map_or(bytes.start, |(&begin, _)| begin);
+        let mut users: Vec<(Range<usize>, &Actor)> = Vec::new();
+        for (&begin, cell) in self.0.range(first..bytes.end.max(first)) {
+            let part = begin.max(bytes.start)..cell.end.min(bytes.end);
+            for user in cell.write.iter().chain(&cell.reads) {
+                let is_new = users.iter().all(|(_, known)| known.point != user.point);
+                if !part.is_empty() && is_new {
+                    users.push((part.clone(), user));
+                }
+            }
+        }
+        users
     }
 
     /// Forgets bytes that go back to the driver.

@@ -1,6 +1,7 @@
 //! Tests of the layers over the null driver.
 
 mod fault;
+mod lives;
 mod order;
 mod trace;
 mod validate;

@@ -10,6 +10,7 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use millpond_hal::{Address, QueueId, RawAllocation};
@@ -101,6 +102,12 @@ impl Store {
     /// Length of the largest free extent.
     pub(crate) fn largest_free(&self) -> usize {
         self.by_size.last().map_or(0, |&(len, _)| len)
+    }
+
+    /// The bytes of the first segment: of a pool over a buffer all there are.
+    pub(crate) fn first_segment(&self) -> Option<Range<usize>> {
+        let (&begin, segment) = self.segments.first_key_value()?;
+        Some(begin..begin + segment.raw.layout.size())
     }
 
     /// Whether there are no segments.
