@@ -23,6 +23,7 @@ mod options;
 mod project;
 mod python_env;
 mod run;
+mod schedule;
 mod test;
 mod wheel;
 
@@ -87,6 +88,12 @@ const COMMANDS: &[Command] = &[
         usage: "[NAME...]",
         about: "run what threads share without a lock in every order, under the model checker loom",
         run: model::command,
+    },
+    Command {
+        name: "schedule",
+        usage: "[--steps N] [--seed N]",
+        about: "run random programs over pools, of ten million steps in all, under the order checker",
+        run: schedule::command,
     },
     Command {
         name: "gen",

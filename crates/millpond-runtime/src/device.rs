@@ -224,22 +224,31 @@ impl Device {
             .collect())
     }
 
-    /// Waits for everything submitted to every queue of the device.
+    /// Waits for everything submitted to every queue of the device, those without handles
+    /// included.
     ///
     /// # Errors
     /// The first failure that hasn't surfaced yet.
     pub fn wait(&self) -> Result<()> {
-        let mut answer = Ok(());
-        for core in self.queues() {
-            answer = answer.and(Queue::of(core).wait());
+        lifecycle::check("waiting")?;
+        let queues: SmallVec<[Queue; 4]> = self.queues().into_iter().map(Queue::of).collect();
+        for queue in &queues {
+            queue.finish(None)?;
         }
-        answer
+        self.0.site.gone.finish()?;
+        // One failure is told at a time; the others wait for the next call.
+        for queue in &queues {
+            queue.check()?;
+        }
+        self.0.site.gone.check()
     }
 
     /// Whether a wait would return at once and have nothing to tell, on every queue. Never after
     /// shutdown or in a forked process.
     pub fn is_settled(&self) -> bool {
-        lifecycle::is_running() && self.queues().iter().all(|queue| queue.is_settled())
+        lifecycle::is_running()
+            && self.queues().iter().all(|queue| queue.is_settled())
+            && self.0.site.gone.is_settled()
     }
 
     /// Handles to the queues that are alive.

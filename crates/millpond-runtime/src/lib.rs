@@ -34,6 +34,10 @@
 //! [`memory`] for ownership, [`queue`] for order, [`pool`] for reuse, `ARCHITECTURE.md` for the
 //! life of a command and of an allocation.
 
+// Tests that are shared with programs outside name the crate as these do.
+#[cfg(test)]
+extern crate self as millpond_runtime;
+
 pub mod clock;
 pub mod device;
 pub mod error;

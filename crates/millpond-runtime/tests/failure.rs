@@ -3,10 +3,10 @@
 mod support;
 
 use millpond_runtime::{
-    Access, Error, Failure, FailureKind, Gate, MemoryKind, Status, Use, trace::set_origin,
+    Access, Error, Failure, FailureKind, Gate, MemoryKind, Queue, Status, Use, trace::set_origin,
 };
 use millpond_testkit::watchdog::watched;
-use support::{Affine, BIG, Broken, SMALL, Sum, device, numbers, out_of_order, values};
+use support::{Affine, BIG, Broken, SMALL, Sum, device, in_order, numbers, out_of_order, values};
 
 const ADD_1: Affine = Affine {
     count: 4,
@@ -58,6 +58,30 @@ fn o7_a_queue_with_a_failure_to_tell_is_idle_but_not_settled() {
         assert!(!device.is_settled());
         failed(device.wait());
         assert!(queue.is_settled() && device.is_settled());
+    });
+}
+
+#[test]
+fn o7_a_wait_for_the_device_tells_one_failure_at_a_time_those_of_queues_that_are_gone_too() {
+    watched(|| {
+        let device = device();
+        let fail = |queue: &Queue, what: &'static str| {
+            queue.task("doomed", &[], || Err(what.to_owned())).unwrap();
+        };
+        let (one, two) = (in_order(&device), in_order(&device));
+        fail(&one, "first");
+        fail(&two, "second");
+        let lost = in_order(&device);
+        fail(&lost, "third");
+        drop(lost);
+        assert!(!device.is_settled());
+        let mut told: Vec<String> = (0..3)
+            .map(|_| failed(device.wait()).reason().to_owned())
+            .collect();
+        told.sort();
+        assert_eq!(told, ["first", "second", "third"]);
+        device.wait().unwrap();
+        assert!(device.is_settled());
     });
 }
 

@@ -5,8 +5,9 @@
 mod support;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use millpond_runtime::{Access, BACKLOG, Gate, MemoryKind, Status, Use};
 use millpond_testkit::watchdog::watched;
@@ -376,5 +377,31 @@ fn barriers_and_tasks_are_ordered_on_an_out_of_order_queue() {
         gate.open(Ok(()));
         after.wait().unwrap();
         assert_eq!(barrier.status(), Status::Complete);
+    });
+}
+
+#[test]
+fn a_wait_for_the_device_is_for_queues_without_handles_too() {
+    watched(|| {
+        let device = device();
+        for queue in [in_order(&device), out_of_order(&device)] {
+            let done = Arc::new(AtomicBool::new(false));
+            let gate = Gate::new();
+            queue.gate(&gate, &[]).unwrap();
+            queue.barrier(&[]).unwrap();
+            let set = Arc::clone(&done);
+            let task = move || {
+                std::thread::sleep(Duration::from_millis(20));
+                set.store(true, Ordering::Relaxed);
+                Ok(())
+            };
+            queue.task("late", &[], task).unwrap();
+            drop(queue);
+            assert!(!device.is_settled());
+            gate.open(Ok(()));
+            device.wait().unwrap();
+            assert!(done.load(Ordering::Relaxed));
+            assert!(device.is_settled());
+        }
     });
 }

@@ -21,7 +21,7 @@ use crate::pool::recording::Step;
 use crate::pool::slot::Slot;
 use crate::pool::store::Store;
 use crate::pool::telling::tell_lent;
-use crate::queue::{Native, QueueCore};
+use crate::queue::{Gone, Native, QueueCore};
 use crate::sync::lock;
 
 /// Driver calls that one wait makes at most.
@@ -31,6 +31,7 @@ const CALLS: usize = 4;
 #[derive(Default)]
 pub(crate) struct Site {
     queues: Mutex<Vec<(QueueId, Weak<QueueCore>)>>,
+    pub(crate) gone: Gone,
     pools: Mutex<Vec<Weak<PoolCore>>>,
     /// Reasons to look at the pools after a wait: a limit that takes effect there, a recorder, a
     /// pool that is gone but not all of its memory.

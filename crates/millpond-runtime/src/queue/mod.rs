@@ -4,6 +4,7 @@
 //! asked of a queue, `native.rs` is the backend's part of it.
 
 mod call;
+mod gone;
 mod inline;
 mod life;
 mod line;
@@ -28,6 +29,7 @@ use crate::sync::lock;
 
 use crate::pool::{Class, Step, granted};
 pub use call::Operands;
+pub(crate) use gone::Gone;
 pub(crate) use line::Line;
 pub(crate) use native::Native;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use, serve_tasks};
@@ -143,6 +145,12 @@ impl Queue {
         if self.0.is_settled() {
             return Ok(());
         }
+        self.finish(deadline)?;
+        self.check()
+    }
+
+    /// Waits for everything submitted so far, and tells of no failure.
+    pub(crate) fn finish(&self, deadline: Option<Instant>) -> Result<()> {
         let begin = Instant::now();
         let sequence = self.0.last_command();
         let sequence = sequence.map_or_else(|| self.barrier(&[]).map(|event| event.sequence()), Ok);
@@ -150,10 +158,7 @@ impl Queue {
         self.0.native.wait_until(sequence, deadline, begin)?;
         self.0.native.observe_all(sequence);
         self.0.device.site().after_wait(self.0.native.id());
-        match self.0.untold_failure() {
-            Some(failure) => Err(Error::Failed(failure)),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Whether something failed that no wait has told yet, without waiting.
@@ -362,6 +367,8 @@ impl Drop for QueueCore {
     fn drop(&mut self) {
         if lifecycle::is_running() {
             self.flush_caches();
+            let (last, told) = self.with_line(|line| (line.submitted, line.told));
+            self.device.site().gone.add(&self.native, last, told);
         } else {
             std::mem::forget(lock(&self.line).take_caches());
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use millpond_hal as hal;
@@ -21,6 +21,8 @@ pub(crate) struct Native {
     pub(crate) in_order: bool,
     /// Up to here the host has waited for every command.
     observed: AtomicU64,
+    /// Whether it has no handles any more.
+    is_gone: AtomicBool,
 }
 
 impl Native {
@@ -32,14 +34,16 @@ impl Native {
             driver,
             in_order,
             observed: AtomicU64::new(0),
+            is_gone: AtomicBool::new(false),
         }
     }
 
     /// Up to here every command is over: has completed or, if the answer must not depend on
-    /// timing, was waited for by the host.
+    /// timing, was waited for by the host. Nobody can wait for a queue that is gone, so what has
+    /// completed there is over.
     #[inline]
     pub(crate) fn known(&self, timeless: bool) -> u64 {
-        if timeless {
+        if timeless && !self.is_gone.load(Ordering::Relaxed) {
             self.observed.load(Ordering::Relaxed)
         } else {
             self.progress().completed()
@@ -64,9 +68,14 @@ impl Native {
     /// Notes that the host has waited for every command up to this one.
     #[inline]
     pub(crate) fn observe_all(&self, sequence: u64) {
-        if self.known(true) < sequence {
+        if self.observed.load(Ordering::Relaxed) < sequence {
             self.observed.fetch_max(sequence, Ordering::Relaxed);
         }
+    }
+
+    /// Notes that there are no handles any more.
+    pub(crate) fn leave(&self) {
+        self.is_gone.store(true, Ordering::Relaxed);
     }
 
     #[inline]

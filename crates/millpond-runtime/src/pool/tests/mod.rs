@@ -1,3 +1,5 @@
 //! Tests that need to see inside of pools.
 
+#[path = "../../../tests/support/schedule/mod.rs"]
+mod program;
 mod schedule;

@@ -1,0 +1,85 @@
+//! Queues without handles whose work goes on.
+//!
+//! Dropping the last handle of a queue neither stops nor waits for what was submitted to it. A
+//! wait for the device is for that work too, and tells of failures that nobody else can tell of.
+
+use std::sync::{Arc, Mutex};
+
+use crate::error::{Error, Result};
+use crate::queue::Native;
+use crate::queue::submit::stop_if_interrupted;
+use crate::sync::lock;
+
+/// The queues of a device that are gone and matter still.
+#[derive(Debug, Default)]
+pub(crate) struct Gone(Mutex<Vec<Left>>);
+
+/// What is left of a queue.
+#[derive(Debug)]
+struct Left {
+    native: Arc<Native>,
+    /// Its last command.
+    last: u64,
+    /// How many of its failures were told.
+    told: usize,
+}
+
+impl Left {
+    fn matters(&self) -> bool {
+        !self.native.reached(self.last) || self.native.progress().failed() as usize > self.told
+    }
+}
+
+impl Gone {
+    /// Takes note of a queue whose last handle goes.
+    pub(crate) fn add(&self, native: &Arc<Native>, last: u64, told: usize) {
+        native.leave();
+        let left = Left {
+            native: Arc::clone(native),
+            last,
+            told,
+        };
+        if !left.matters() {
+            return;
+        }
+        let mut gone = lock(&self.0);
+        if gone.len() == gone.capacity() {
+            gone.retain(Left::matters);
+        }
+        gone.push(left);
+    }
+
+    /// Waits for all that is left.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let left: Vec<(Arc<Native>, u64)> = lock(&self.0)
+            .iter()
+            .map(|left| (Arc::clone(&left.native), left.last))
+            .collect();
+        for (native, last) in left {
+            // Failures are told of, or not, by who asks for them.
+            stop_if_interrupted(native.wait_or_stop(last, "a wait for a device"))?;
+        }
+        lock(&self.0).retain(Left::matters);
+        Ok(())
+    }
+
+    /// Tells of the first failure that wasn't told yet.
+    pub(crate) fn check(&self) -> Result<()> {
+        for left in lock(&self.0).iter_mut() {
+            for (_, failure) in left.native.hal().failures(left.told) {
+                left.told += 1;
+                if failure.surface() {
+                    return Err(Error::Failed(failure));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is left to wait for nor to tell.
+    pub(crate) fn is_settled(&self) -> bool {
+        let mut gone = lock(&self.0);
+        gone.retain(Left::matters);
+        gone.is_empty()
+    }
+}
