@@ -44,6 +44,18 @@ impl Clock {
         }
     }
 
+    /// Forgets what has finished, which comes before anything now: of each queue the commands up
+    /// to what `completed` says, of a queue that is gone all.
+    pub(super) fn forget_finished(&mut self, completed: impl Fn(QueueId) -> Option<u64>) {
+        self.0.retain(|&queue, known| {
+            let Some(completed) = completed(queue) else {
+                return false;
+            };
+            known.exact = known.exact.split_off(&(completed + 1));
+            known.prefix > completed || !known.exact.is_empty()
+        });
+    }
+
     fn learn_all(&mut self, last: Point) {
         let known = self.0.entry(last.queue).or_default();
         known.prefix = known.prefix.max(last.sequence);
@@ -77,7 +89,7 @@ impl Line {
 
     /// Whether a command has finished.
     pub(super) fn has_reached(&self, sequence: u64) -> bool {
-        sequence <= self.queue.progress().completed() || self.queue.reached(sequence)
+        sequence <= self.completed() || self.queue.reached(sequence)
     }
 
     /// Adds a command of this queue, and what it happens after, to a clock.
@@ -88,12 +100,13 @@ impl Line {
         clock.learn(point, self.in_order);
     }
 
+    /// Up to here every command has finished.
+    pub(super) fn completed(&self) -> u64 {
+        self.queue.progress().completed()
+    }
+
     /// Adds what the queue itself says of its next command.
-    pub(super) fn advance(&mut self, clock: &mut Clock, is_barrier: bool) {
-        let last = Point {
-            queue: self.queue.id(),
-            sequence: self.submitted,
-        };
+    pub(super) fn tell_next(&self, clock: &mut Clock, is_barrier: bool) {
         if is_barrier {
             for before in self.commands.values() {
                 clock.merge(before);
@@ -101,22 +114,27 @@ impl Line {
         }
         clock.merge(&self.floor);
         if self.in_order || is_barrier {
-            clock.learn_all(last);
-            self.floor = clock.clone();
-            // The command itself comes before all that follow it.
-            self.floor.learn_all(Point {
-                sequence: self.submitted + 1,
-                ..last
-            });
+            clock.learn_all(self.last());
         }
     }
 
     /// Notes a submitted command. What finished commands happen after has finished too.
-    pub(super) fn append(&mut self, sequence: u64, clock: Clock) {
+    pub(super) fn append(&mut self, sequence: u64, clock: Clock, is_barrier: bool) {
         self.submitted = sequence;
-        let completed = self.queue.progress().completed();
-        self.commands = self.commands.split_off(&(completed + 1));
+        if self.in_order || is_barrier {
+            // The command itself comes before all that follow it.
+            self.floor = clock.clone();
+            self.floor.learn_all(self.last());
+        }
+        self.commands = self.commands.split_off(&(self.completed() + 1));
         self.commands.insert(sequence, clock);
+    }
+
+    fn last(&self) -> Point {
+        Point {
+            queue: self.queue.id(),
+            sequence: self.submitted,
+        }
     }
 
     /// Notes that nobody can submit any more.
@@ -126,7 +144,7 @@ impl Line {
 
     /// Whether nothing of the queue matters any more.
     pub(super) fn is_over(&self) -> bool {
-        self.closed && self.submitted <= self.queue.progress().completed()
+        self.closed && self.submitted <= self.completed()
     }
 }
 

@@ -234,9 +234,10 @@ impl Layer for Order {
         // first, and the command handed over after it.
         let mut state = self.lock();
         let mut known = state.clock_after(&before);
-        if let Some(line) = state.lines.get_mut(&queue.id()) {
-            line.advance(&mut known, is_barrier);
+        if let Some(line) = state.lines.get(&queue.id()) {
+            line.tell_next(&mut known, is_barrier);
         }
+        known.forget_finished(|queue| state.lines.get(&queue).map(Line::completed));
         // SAFETY: the caller promises what the queue asks for. No backend runs foreign code or
         // waits for a command in `submit`, so the lock may be held.
         let point = unsafe { queue.submit(submission) }?;
@@ -247,7 +248,7 @@ impl Layer for Order {
         };
         state.record(&actor, &known, &uses, &claims);
         if let Some(line) = state.lines.get_mut(&queue.id()) {
-            line.append(point.sequence, known);
+            line.append(point.sequence, known, is_barrier);
         }
         Ok(point)
     }
