@@ -158,7 +158,13 @@ pub(crate) fn wait_devices(
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         wait_finished(py, queue, left)?;
     }
-    queues.iter().try_for_each(|queue| queue.check().raise())
+    for device in devices {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        wait(py, left, |until| device.finish_dropped(Some(until)))?;
+    }
+    queues.iter().try_for_each(|queue| queue.check().raise())?;
+    let mut devices = devices.iter();
+    devices.try_for_each(|device| device.check_dropped().raise())
 }
 
 /// Waits for what was submitted to a queue so far, and tells of no failure.

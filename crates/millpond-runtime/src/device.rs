@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Instant;
 
 use millpond_hal as hal;
 use millpond_hal::{DeviceInfo, Partition, QueueOptions};
@@ -235,11 +236,29 @@ impl Device {
         for queue in &queues {
             queue.finish(None)?;
         }
-        self.0.site.gone.finish()?;
+        self.finish_dropped(None)?;
         // One failure is told at a time; the others wait for the next call.
         for queue in &queues {
             queue.check()?;
         }
+        self.check_dropped()
+    }
+
+    /// Waits for what was submitted to queues whose last handle was dropped since, or until the
+    /// deadline. Tells of no failure, so that a wait can be made in slices.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`](crate::Error::TimedOut).
+    pub fn finish_dropped(&self, deadline: Option<Instant>) -> Result<()> {
+        lifecycle::check("waiting")?;
+        self.0.site.gone.finish(deadline)
+    }
+
+    /// Whether something failed on a queue that was dropped, and no wait has told it.
+    ///
+    /// # Errors
+    /// The first such failure, which then counts as told (rule O7).
+    pub fn check_dropped(&self) -> Result<()> {
         self.0.site.gone.check()
     }
 

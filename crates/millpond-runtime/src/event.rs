@@ -31,14 +31,26 @@ pub struct Event {
     queue: Arc<QueueCore>,
     sequence: u64,
     clock: Clock,
+    /// Whether it stands for everything before it on its queue.
+    is_last_of_all: bool,
 }
 
 impl Event {
+    /// An event for one command, which stands for those before it where they have an order.
     pub(crate) fn new(queue: Arc<QueueCore>, sequence: u64, clock: Clock) -> Self {
         Self {
+            is_last_of_all: queue.native().in_order,
             queue,
             sequence,
             clock,
+        }
+    }
+
+    /// The same of a command that nothing before it can outlast.
+    pub(crate) fn of_all(self) -> Self {
+        Self {
+            is_last_of_all: true,
+            ..self
         }
     }
 
@@ -115,6 +127,9 @@ impl Event {
         lifecycle::check("waiting")?;
         let native = self.queue.native();
         native.wait_until(self.sequence, deadline, Instant::now())?;
+        if self.is_last_of_all {
+            native.observe_all(self.sequence);
+        }
         self.queue.device().site().after_wait(native.id());
         Ok(())
     }

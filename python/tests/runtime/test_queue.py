@@ -1,4 +1,5 @@
 import pickle
+import time
 
 import pytest
 
@@ -146,3 +147,28 @@ def test_a_default_queue_travels_as_the_default_queue(device):
 def test_other_queues_do_not_travel(line):
     with pytest.raises(TypeError, match="only the default queue of a device travels"):
         pickle.dumps(line)
+
+
+def test_waiting_for_the_device_is_for_dropped_queues_too(device):
+    done = []
+    for in_order in (True, False):
+        queue = millpond.Queue(device, in_order=in_order)
+        gate = queue.gate()
+        queue.barrier()
+        queue.task(lambda: (time.sleep(0.02), done.append(in_order)))
+        del queue
+        with pytest.raises(TimeoutError):
+            device.wait(timeout=0.01)
+        gate.open()
+        device.wait()
+        assert done.pop() is in_order
+
+
+def test_waiting_for_the_device_tells_failures_of_dropped_queues_once(device):
+    def fail():
+        raise ValueError("doomed")
+
+    millpond.Queue(device).task(fail)
+    with pytest.raises(millpond.exceptions.CommandError, match="doomed"):
+        device.wait()
+    device.wait()

@@ -4,10 +4,10 @@
 //! wait for the device is for that work too, and tells of failures that nobody else can tell of.
 
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::queue::Native;
-use crate::queue::submit::stop_if_interrupted;
 use crate::sync::lock;
 
 /// The queues of a device that are gone and matter still.
@@ -49,15 +49,15 @@ impl Gone {
         gone.push(left);
     }
 
-    /// Waits for all that is left.
-    pub(crate) fn finish(&self) -> Result<()> {
+    /// Waits for all that is left, or until the deadline.
+    pub(crate) fn finish(&self, deadline: Option<Instant>) -> Result<()> {
+        let begin = Instant::now();
         let left: Vec<(Arc<Native>, u64)> = lock(&self.0)
             .iter()
             .map(|left| (Arc::clone(&left.native), left.last))
             .collect();
         for (native, last) in left {
-            // Failures are told of, or not, by who asks for them.
-            stop_if_interrupted(native.wait_or_stop(last, "a wait for a device"))?;
+            native.wait_until(last, deadline, begin)?;
         }
         lock(&self.0).retain(Left::matters);
         Ok(())

@@ -192,7 +192,7 @@ impl Queue {
             self.0.is_idle(&line)
         };
         if stands_for_all {
-            return Ok(self.0.event_at(&line, line.submitted));
+            return Ok(self.0.event_at(&line, line.submitted).of_all());
         }
         drop(line);
         self.barrier(&[])

@@ -172,7 +172,7 @@ impl Queue {
         for event in events {
             self.wait_for(event)?;
         }
-        self.event(&[], Command::Barrier)
+        Ok(self.event(&[], Command::Barrier)?.of_all())
     }
 
     /// Makes everything submitted from now on happen after the event, wherever it was recorded.

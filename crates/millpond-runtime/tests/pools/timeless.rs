@@ -216,3 +216,46 @@ fn switching_the_rule_back_on_takes_effect() {
         assert!(found.iter().any(|memory| memory.address() == address));
     });
 }
+
+#[test]
+fn an_event_of_a_whole_queue_ends_all_that_is_pending_on_it() {
+    each(|device| {
+        for queue in [in_order(device), out_of_order(device)] {
+            let options = PoolOptions {
+                reuse: without_r3(),
+                ..PoolOptions::default()
+            };
+            let pool = pool(device, options);
+            let memory = queue.allocate_from(&pool, 8 * KIB).unwrap();
+            use_on(&queue, &memory);
+            drop(memory);
+            queue.record().unwrap().wait().unwrap();
+            assert_eq!(pool.statistics().pending, 0);
+            let memory = queue.allocate_from(&pool, 8 * KIB).unwrap();
+            use_on(&queue, &memory);
+            drop(memory);
+            queue.barrier(&[]).unwrap().wait().unwrap();
+            assert_eq!(pool.statistics().pending, 0);
+        }
+    });
+}
+
+#[test]
+fn what_a_queue_that_is_gone_used_is_over_when_it_has_completed() {
+    each(|device| {
+        let options = PoolOptions {
+            reuse: without_r3(),
+            ..PoolOptions::default()
+        };
+        let pool = pool(device, options);
+        let queue = out_of_order(device);
+        let memory = queue.allocate_from(&pool, 8 * KIB).unwrap();
+        let gate = close_gate(&queue);
+        use_on(&queue, &memory);
+        drop(memory);
+        drop(queue);
+        gate.open();
+        device.wait().unwrap();
+        assert_eq!(pool.statistics().pending, 0);
+    });
+}
