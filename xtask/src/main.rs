@@ -24,6 +24,7 @@ mod project;
 mod python_env;
 mod run;
 mod schedule;
+mod soak;
 mod test;
 mod wheel;
 
@@ -94,6 +95,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--steps N] [--seed N]",
         about: "run random programs over pools, of ten million steps in all, under the order checker",
         run: schedule::command,
+    },
+    Command {
+        name: "soak",
+        usage: "[--minutes N] [--seed N]",
+        about: "use everything for ten minutes and fail if anything is left behind",
+        run: soak::command,
     },
     Command {
         name: "gen",
