@@ -1,12 +1,12 @@
 //! Makes calls and commands fail or wait, by plan.
 //!
-//! Calls are counted from 1 over all devices and queues of the driver. A planned call doesn't
-//! reach the driver below.
+//! Calls are counted from 1 over all devices and queues of the driver, each kind by itself and all
+//! of them together. A planned call doesn't reach the driver below.
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use millpond_types::MemoryKind;
 
@@ -21,9 +21,11 @@ use crate::queue::{Queue, QueueOptions};
 /// The layer that breaks; its methods write the plan.
 #[derive(Debug, Default)]
 pub struct Fault {
+    any: Calls<DeviceError>,
     allocate: Calls<DeviceError>,
     create_queue: Calls<DeviceError>,
     submit: Calls<Trouble>,
+    lost: AtomicBool,
 }
 
 /// What happens to a submission.
@@ -62,6 +64,37 @@ impl<T: Clone> Calls<T> {
 }
 
 impl Fault {
+    /// Makes the `n`-th call of those that can be refused answer an error: allocations, requests
+    /// for queues and submissions.
+    #[must_use]
+    pub fn refuse_call(mut self, n: u64, error: DeviceError) -> Self {
+        self.any.planned.insert(n, error);
+        self
+    }
+
+    /// How many calls there were that can be refused.
+    pub fn calls(&self) -> u64 {
+        self.any.count.load(Ordering::Relaxed)
+    }
+
+    /// Loses every device: from now on each call that can be refused answers
+    /// [`DeviceError::Lost`]. What was submitted before goes on.
+    pub fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
+    }
+
+    /// Counts a call of any kind.
+    fn count(&self, site: &Site) -> Result<(), DeviceError> {
+        let planned = self.any.next();
+        if self.lost.load(Ordering::Relaxed) {
+            return Err(DeviceError::Lost {
+                device: site.device.info().name.clone(),
+                reason: "by plan".to_owned(),
+            });
+        }
+        planned.map_or(Ok(()), Err)
+    }
+
     /// Makes the `n`-th allocation answer an error.
     #[must_use]
     pub fn refuse_allocate(mut self, n: u64, error: DeviceError) -> Self {
@@ -106,6 +139,7 @@ impl Layer for Fault {
         kind: MemoryKind,
         layout: Layout,
     ) -> Result<RawAllocation, DeviceError> {
+        self.count(site)?;
         match self.allocate.next() {
             Some(error) => Err(error),
             None => site.device.allocate(kind, layout),
@@ -117,6 +151,7 @@ impl Layer for Fault {
         site: &Site,
         options: &QueueOptions,
     ) -> Result<Arc<dyn Queue>, DeviceError> {
+        self.count(site)?;
         match self.create_queue.next() {
             Some(error) => Err(error),
             None => site.device.create_queue(options),
@@ -129,6 +164,7 @@ impl Layer for Fault {
         queue: &Arc<dyn Queue>,
         mut submission: Submission<'_>,
     ) -> Result<Point, DeviceError> {
+        self.count(site)?;
         let mut behind = submission.behind.to_vec();
         match self.submit.next() {
             None => (),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{allocate, over, queue, submit};
+use super::{allocate, over, queue, release, submit};
 use crate::command::{Command, Submission};
 use crate::error::{DeviceError, FailureKind};
 use crate::gate::Gate;
@@ -31,6 +31,33 @@ fn fault_refuses_the_planned_calls_only() {
         .map(|line| [(); 2].map(|()| submit(&line, Submission::new(Command::Barrier))));
     assert_eq!(points[0][1], Err(lost), "counted over all queues");
     assert!(points[0][0].is_ok() && points[1][0].is_ok() && points[1][1].is_ok());
+}
+
+#[test]
+fn fault_counts_calls_of_all_kinds_together_and_loses_devices_for_good() {
+    let refusal = DeviceError::Invalid {
+        call: "any",
+        reason: "by plan".to_owned(),
+    };
+    let (driver, devices) = over(Fault::default().refuse_call(3, refusal.clone()));
+    let memory = allocate(&devices[0], 64).unwrap();
+    let line = queue(&devices[1]);
+    let answer = submit(&line, Submission::new(Command::Barrier));
+    assert_eq!(answer, Err(refusal), "the third call of any kind");
+    submit(&line, Submission::new(Command::Barrier)).unwrap();
+    assert_eq!(driver.layer().calls(), 4);
+    driver.layer().lose();
+    for _ in 0..2 {
+        let answers = [
+            allocate(&devices[0], 64).map(drop),
+            devices[1].create_queue(&QueueOptions::default()).map(drop),
+            submit(&line, Submission::new(Command::Barrier)).map(drop),
+        ];
+        let is_lost = |answer| matches!(answer, Err(DeviceError::Lost { .. }));
+        assert!(answers.into_iter().all(is_lost));
+    }
+    release(&devices[0], memory);
+    assert!(line.reached(1), "what was submitted goes on");
 }
 
 #[test]
