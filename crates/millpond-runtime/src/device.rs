@@ -153,7 +153,8 @@ impl Device {
     /// Options that the device doesn't offer; a lost device; shutdown or a forked process.
     pub fn create_queue(&self, options: &QueueOptions) -> Result<Queue> {
         lifecycle::check("creating a queue")?;
-        let native = self.0.hal.create_queue(options)?;
+        let native = self.0.hal.create_queue(options);
+        let native = native.inspect_err(|error| self.0.site.note_refusal(error))?;
         let core = Arc::new(QueueCore::new(self.clone(), native, self.0.driver, options));
         self.0.site.add_queue(&core);
         Ok(Queue::of(core))
@@ -286,6 +287,10 @@ impl Device {
             drop(lock(slot).clear());
         }
         self.0.hal.shutdown();
+        self.0.site.note_refusal(&hal::DeviceError::Lost {
+            device: self.0.name.clone(),
+            reason: "it was shut down".to_owned(),
+        });
     }
 }
 

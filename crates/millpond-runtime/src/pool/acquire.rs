@@ -50,6 +50,8 @@ pub(crate) struct Wish<'a> {
     pub(crate) request: Request,
     pub(crate) class: Class,
     pub(crate) size: usize,
+    /// The most that may be granted.
+    pub(crate) most: usize,
 }
 
 impl Wish<'_> {
@@ -124,7 +126,7 @@ impl PoolCore {
             let mut line = queue.lock();
             line.check_open(queue)?;
             let cache = line.cache(self.slot.index());
-            if let Some(block) = cache.take(class, size) {
+            if let Some(block) = cache.take(class, size, class::most(size)) {
                 return Ok(hand_out(block, cache, queue, bytes, false));
             }
         }
@@ -146,6 +148,7 @@ impl PoolCore {
         request: Request,
     ) -> Result<Allocation> {
         lifecycle::check("allocate")?;
+        self.site.check_lost()?;
         if self.is_closed() {
             return Err(Error::PoolClosed {
                 pool: self.name.clone(),
@@ -160,6 +163,7 @@ impl PoolCore {
             request,
             class,
             size,
+            most: class::most(size),
         };
         if request.bytes > self.options.max_poolable.unwrap_or(usize::MAX) {
             wish.class = Class::Dedicated;
@@ -167,6 +171,8 @@ impl PoolCore {
         let tag = Tag::current();
         if let Some(tag) = &tag {
             self.charge(tag, size)?;
+            // What is granted is what was charged.
+            wish.most = size;
         }
         let found = self.take_cached(&wish).and_then(|cached| match cached {
             Some(allocation) => Ok((allocation, false, false)),
@@ -227,9 +233,9 @@ impl PoolCore {
         let cache = line.cache(self.slot.index());
         let native = queue.native();
         let taken = if native.in_order && request.align <= class::GRANULE {
-            cache.take(wish.class, wish.size)
+            cache.take(wish.class, wish.size, wish.most)
         } else {
-            cache.take_if(wish.class, wish.size, |block| {
+            cache.take_if(wish.class, wish.size, wish.most, |block| {
                 (native.in_order || block.tracking.is_quiet(native))
                     && block.base.get().is_multiple_of(request.align)
             })

@@ -76,12 +76,12 @@ impl Cache {
         std::mem::take(&mut self.touched)
     }
 
-    /// The newest block that fits: of the class, or at most an eighth larger.
+    /// The newest block that fits: of the class, or of at most `most` bytes.
     #[inline]
-    pub(crate) fn take(&mut self, class: Class, size: usize) -> Option<Arc<Block>> {
+    pub(crate) fn take(&mut self, class: Class, size: usize, most: usize) -> Option<Arc<Block>> {
         let block = match class {
             Class::Small(index) => self.classes[usize::from(index)].pop_back(),
-            Class::Large => self.take_large(size, |_| true),
+            Class::Large => self.take_large(size, most, |_| true),
             Class::Dedicated => None,
         }?;
         self.bytes -= block.capacity;
@@ -94,6 +94,7 @@ impl Cache {
         &mut self,
         class: Class,
         size: usize,
+        most: usize,
         allow: impl Fn(&Block) -> bool,
     ) -> Option<Arc<Block>> {
         if let Class::Small(index) = class {
@@ -105,7 +106,7 @@ impl Cache {
                 return Some(block);
             }
         }
-        self.take_oldest(class, size, allow)
+        self.take_oldest(class, size, most, allow)
     }
 
     /// The oldest block that fits and that `allow` accepts, for another queue.
@@ -113,6 +114,7 @@ impl Cache {
         &mut self,
         class: Class,
         size: usize,
+        most: usize,
         allow: impl Fn(&Block) -> bool,
     ) -> Option<Arc<Block>> {
         let block = match class {
@@ -121,15 +123,20 @@ impl Cache {
                 let list = &mut self.classes[usize::from(index)];
                 list.pop_front_if(|block| allow(block))
             }
-            Class::Large => self.take_large(size, allow),
+            Class::Large => self.take_large(size, most, allow),
             Class::Dedicated => None,
         }?;
         self.bytes -= block.capacity;
         Some(block)
     }
 
-    fn take_large(&mut self, size: usize, allow: impl Fn(&Block) -> bool) -> Option<Arc<Block>> {
-        let fits = |block: &Block| block.capacity >= size && block.capacity <= size + size / 8;
+    fn take_large(
+        &mut self,
+        size: usize,
+        most: usize,
+        allow: impl Fn(&Block) -> bool,
+    ) -> Option<Arc<Block>> {
+        let fits = |block: &Block| block.capacity >= size && block.capacity <= most;
         let position = self
             .large
             .iter()

@@ -48,6 +48,12 @@ pub(crate) fn of(bytes: usize) -> Option<(Class, usize)> {
     Some((Class::Large, granted))
 }
 
+/// The largest block without a class that a request of a size may be given: an eighth more.
+#[inline]
+pub(crate) fn most(size: usize) -> usize {
+    size + size / 8
+}
+
 /// The bytes that a request, which was granted, counts for.
 pub(crate) fn granted(bytes: usize) -> usize {
     of(bytes).map_or(bytes, |(_, size)| size)

@@ -41,7 +41,8 @@ pub(crate) struct PoolCore {
     /// Whether a layer over the driver wants to hear of its allocations.
     listened_to: bool,
     /// Whether nothing about it needs more than the way of plain allocations: it is open, promises
-    /// no zeros, pools every size, has rule R3 on, and nobody records it or listens.
+    /// no zeros, pools every size, has rule R3 on, nobody records it or listens, and its device
+    /// isn't lost.
     plain: AtomicBool,
     /// The most that may be reserved.
     pub(crate) maximum: Limit,
@@ -95,9 +96,8 @@ impl PoolCore {
             site,
             lender,
             closed: AtomicBool::new(false),
-            plain: AtomicBool::new(
-                is_plain(&options) && options.reuse.opportunistic && !listened_to,
-            ),
+            // Chosen when the device knows of the pool.
+            plain: AtomicBool::new(false),
             listened_to,
             maximum: Limit::new(options.maximum_size),
             threshold: Limit::new(options.release_threshold),
@@ -146,19 +146,22 @@ impl PoolCore {
         let mut slot = lock(&self.tape);
         self.site.count_duty(tape.is_some(), slot.is_some());
         *slot = tape;
-        self.choose_way(slot.is_some());
+        self.choose_way_with(slot.is_some());
     }
 
-    /// Says again which way allocations go. The tape is locked, so that whoever changes something
-    /// last says it last.
-    fn choose_way(&self, recorded: bool) {
+    /// Says again which way allocations go.
+    pub(crate) fn choose_way(&self) {
+        let tape = lock(&self.tape);
+        self.choose_way_with(tape.is_some());
+    }
+
+    /// The tape is locked, so that whoever changes something last says it last.
+    fn choose_way_with(&self, recorded: bool) {
         self.recorded.store(recorded, Relaxed);
-        let plain = !recorded
-            && is_plain(&self.options)
-            && !self.is_timeless()
-            && !self.listened_to
-            && !self.is_closed();
-        self.plain.store(plain, Relaxed);
+        let is_usable = !self.is_closed() && !self.site.is_lost();
+        let is_plain = is_plain(&self.options) && !self.is_timeless();
+        let is_quiet = !recorded && !self.listened_to;
+        self.plain.store(is_plain && is_quiet && is_usable, Relaxed);
     }
 
     /// Ends a tape, if it is the one that is written.
@@ -208,9 +211,8 @@ impl PoolCore {
     }
 
     pub(crate) fn set_reuse(&self, reuse: Reuse) {
-        let tape = lock(&self.tape);
         self.reuse.store(bits(reuse), Relaxed);
-        self.choose_way(tape.is_some());
+        self.choose_way();
     }
 
     /// Whether what has completed counts only once the host has waited for it, so that nothing
@@ -322,12 +324,10 @@ impl PoolCore {
     /// Refuses new allocations; what is free goes back to the driver now, the rest when it is.
     pub(crate) fn close(&self) {
         let was_closed = self.closed.swap(true, Relaxed);
-        let tape = lock(&self.tape);
-        self.choose_way(tape.is_some());
-        drop(tape);
         if was_closed || !lifecycle::is_running() {
             return;
         }
+        self.choose_way();
         self.collect();
         self.release_idle(0, usize::MAX);
     }

@@ -22,6 +22,16 @@ use crate::sync::lock;
 const FIRST_SLICE: Duration = Duration::from_micros(200);
 const LAST_SLICE: Duration = Duration::from_millis(20);
 
+/// What waiting for memory has found.
+enum Waited {
+    /// The memory.
+    Cut(Cut),
+    /// That enough can go back to the driver for the pool to grow.
+    Room,
+    /// That there is nothing to wait for.
+    Nothing,
+}
+
 impl PoolCore {
     /// Every rule but R1, in order.
     pub(crate) fn find(&self, wish: &Wish<'_>) -> Result<Found> {
@@ -52,6 +62,7 @@ impl PoolCore {
         if room && let Ok(cut) = self.grow(wish.size, align, false, true) {
             return Ok(Found::cut(cut, wish));
         }
+        self.site.check_lost()?;
         self.find_without_growth(wish, &clock)
     }
 
@@ -106,54 +117,72 @@ impl PoolCore {
                 return Ok(found.weakened(Rule::InternalDependencies));
             }
         }
-        if let Some(cut) = self.reclaim_or_wait(wish, Level::Growth)? {
+        self.give_up_or_wait(wish)
+    }
+
+    /// Memory that isn't shared with other requests.
+    fn find_dedicated(&self, wish: &Wish<'_>) -> Result<Found> {
+        self.release_dedicated();
+        if let Ok(cut) = self.grow_for(wish) {
             return Ok(Found::cut(cut, wish));
         }
-        self.grow_at_last(wish)
+        self.site.check_lost()?;
+        self.collect();
+        self.give_up_or_wait(wish)
     }
 
-    /// What reclaimers give up at once, or what is waited for, that which they freed included.
-    fn reclaim_or_wait(&self, wish: &Wish<'_>, level: Level) -> Result<Option<Cut>> {
-        match self.reclaim(wish, level) {
-            None => self.wait_for_memory(wish),
-            found => Ok(found),
+    /// What reclaimers give up (rule R7), what is waited for (R6), and what growing finds when all
+    /// that is idle has gone back.
+    fn give_up_or_wait(&self, wish: &Wish<'_>) -> Result<Found> {
+        if let Some(cut) = self.reclaim(wish, Level::Growth) {
+            return Ok(Found::cut(cut, wish));
+        }
+        match self.wait_for_memory(wish, self.shortage(wish.size))? {
+            Waited::Cut(cut) => Ok(Found::cut(cut, wish)),
+            Waited::Room | Waited::Nothing => self.grow_at_last(wish),
         }
     }
 
-    /// Has reclaimers give memory up until the request fits (rule R7).
+    /// Has reclaimers give memory up until the request fits.
     fn reclaim(&self, wish: &Wish<'_>, level: Level) -> Option<Cut> {
         let mut cut = None;
         let told = self.pressure(level, wish.size, None);
+        let grows = wish.class == Class::Dedicated || level == Level::Critical;
         self.site.reclaimers.call(&told, || {
             self.collect();
-            cut = lock(&self.store).take(wish.size, wish.request.align);
+            cut = self.take_free(wish);
+            if cut.is_none() && grows {
+                self.release_idle(self.beside(wish.size), usize::MAX);
+                let has_room = self.has_room(wish.size);
+                cut = has_room.then(|| self.grow_for(wish).ok()).flatten();
+            }
             cut.is_some()
         });
         cut
     }
 
-    /// R6: waits for the smallest sufficient set of frees; none if even all of them don't help.
+    /// R6: waits for the smallest sufficient set of frees, or until segments of `short` bytes in
+    /// sum can go back.
     ///
     /// Nobody can know which command ends first, so the wait is made in slices, after each of
     /// which whatever has completed is looked at: a stuck queue delays nobody that another serves.
-    fn wait_for_memory(&self, wish: &Wish<'_>) -> Result<Option<Cut>> {
+    fn wait_for_memory(&self, wish: &Wish<'_>, short: usize) -> Result<Waited> {
         let begin = Instant::now();
         let deadline = match wish.request.wait {
-            Wait::Never => return Ok(None),
+            Wait::Never => return Ok(Waited::Nothing),
             Wait::Until(deadline) => Some(deadline),
             Wait::Forever => None,
         };
         let mut slice = FIRST_SLICE;
         loop {
-            let conditions = {
-                let mut store = lock(&self.store);
-                if let Some(cut) = store.take(wish.size, wish.request.align) {
-                    return Ok(Some(cut));
-                }
-                plan::smallest_sufficient(&store, wish.aligned_size(), self.is_timeless())
+            if let Some(cut) = self.take_free(wish) {
+                return Ok(Waited::Cut(cut));
+            }
+            let Some(mut conditions) = self.worth_waiting_for(wish, short) else {
+                return Ok(Waited::Nothing);
             };
-            let Some((native, sequence)) = conditions.and_then(|mut found| found.pop()) else {
-                return Ok(None);
+            let Some((native, sequence)) = conditions.pop() else {
+                return Ok(Waited::Room);
             };
             let now = Instant::now();
             if deadline.is_some_and(|deadline| deadline <= now) {
@@ -172,16 +201,51 @@ impl PoolCore {
         }
     }
 
-    /// Makes room by giving back what is idle, first of this pool, then of the others.
+    /// Free memory of the pool for a request that may have some.
+    fn take_free(&self, wish: &Wish<'_>) -> Option<Cut> {
+        let is_shared = wish.class != Class::Dedicated;
+        is_shared.then(|| lock(&self.store).take(wish.size, wish.request.align))?
+    }
+
+    /// Points after which the request fits, or after which enough can go back for the pool to grow.
+    fn worth_waiting_for(&self, wish: &Wish<'_>, short: usize) -> Option<Conditions> {
+        let timeless = self.is_timeless();
+        let store = lock(&self.store);
+        let is_shared = wish.class != Class::Dedicated;
+        is_shared
+            .then(|| plan::smallest_sufficient(&store, wish.aligned_size(), timeless))
+            .flatten()
+            .or_else(|| (short > 0).then(|| plan::smallest_release(&store, short, timeless))?)
+    }
+
+    /// What may stay reserved beside a request of this size.
+    fn beside(&self, size: usize) -> usize {
+        self.maximum.bytes().saturating_sub(size)
+    }
+
+    /// Grows by what a request needs.
+    fn grow_for(&self, wish: &Wish<'_>) -> std::result::Result<Cut, Refusal> {
+        let dedicated = wish.class == Class::Dedicated;
+        self.grow(wish.size, wish.request.align, dedicated, false)
+    }
+
+    /// Makes room by giving back what is idle, first of this pool, then of the others; and by
+    /// waiting for more of that, where it is short.
     fn grow_at_last(&self, wish: &Wish<'_>) -> Result<Found> {
-        let Wish { request, size, .. } = *wish;
-        let grow = || self.grow(size, request.align, false, false);
-        let mut answer = grow();
+        let mut answer = self.grow_for(wish);
         if answer.is_err() {
-            self.release_idle(0, usize::MAX);
-            answer = grow();
+            // What the pool's maximum needs, and everything if the driver has too little.
+            let at_maximum = matches!(answer, Err(Refusal::Maximum));
+            let keep = if at_maximum {
+                self.beside(wish.size)
+            } else {
+                0
+            };
+            self.release_idle(keep, usize::MAX);
+            answer = self.grow_for(wish);
         }
         if matches!(answer, Err(Refusal::Driver(_))) {
+            self.site.check_lost()?;
             self.site.sweep();
             for other in self.site.pools() {
                 if !std::ptr::eq(Arc::as_ptr(&other), self) {
@@ -189,37 +253,34 @@ impl PoolCore {
                     other.release_idle(0, usize::MAX);
                 }
             }
-            answer = grow();
+            answer = self.grow_for(wish);
         }
         if answer.is_err()
-            && let Some(cut) = self.reclaim_or_wait(wish, Level::Critical)?
+            && let Some(cut) = self.reclaim(wish, Level::Critical)
         {
             return Ok(Found::cut(cut, wish));
         }
-        self.found_or_refused(answer, wish)
-    }
-
-    fn found_or_refused(
-        &self,
-        answer: std::result::Result<Cut, Refusal>,
-        wish: &Wish<'_>,
-    ) -> Result<Found> {
+        while let Err(refusal) = &answer {
+            let short = match refusal {
+                Refusal::Maximum => self.shortage(wish.size),
+                // How much the driver is short of only it can say.
+                Refusal::Driver(_) => 1,
+                Refusal::Lent => 0,
+            };
+            match self.wait_for_memory(wish, short)? {
+                Waited::Cut(cut) => return Ok(Found::cut(cut, wish)),
+                Waited::Room => {
+                    self.release_idle(0, usize::MAX);
+                    answer = self.grow_for(wish);
+                }
+                Waited::Nothing => break,
+            }
+        }
+        self.site.check_lost()?;
         answer.map(|cut| Found::cut(cut, wish)).map_err(|refusal| {
             let reason = refusal.to_string();
             self.out_of_memory(wish.request.bytes, wish.size, &reason)
         })
-    }
-
-    fn find_dedicated(&self, wish: &Wish<'_>) -> Result<Found> {
-        self.release_dedicated();
-        let grow = || self.grow(wish.size, wish.request.align, true, false);
-        let mut answer = grow();
-        if answer.is_err() {
-            self.collect();
-            self.release_idle(0, usize::MAX);
-            answer = grow();
-        }
-        self.found_or_refused(answer, wish)
     }
 
     /// Puts parked blocks that have become quiet back into their class lists.
@@ -245,7 +306,7 @@ impl PoolCore {
                 .lock()
                 .cache_if_any(self.slot.index())
                 .and_then(|cache| {
-                    cache.take_oldest(wish.class, wish.size, |block| {
+                    cache.take_oldest(wish.class, wish.size, wish.most, |block| {
                         allow(block, native) && block.base.get().is_multiple_of(wish.request.align)
                     })
                 });

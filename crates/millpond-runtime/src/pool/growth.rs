@@ -69,6 +69,7 @@ impl PoolCore {
             }
             Err(error) => {
                 self.reserved.fetch_sub(bytes, Relaxed);
+                self.site.note_refusal(&error);
                 return Err(Refusal::Driver(error));
             }
         };
@@ -118,8 +119,18 @@ impl PoolCore {
             .map(|_| bytes)
     }
 
+    /// Bytes that would have to go back to the driver before the maximum allows growth by this
+    /// much.
+    pub(crate) fn shortage(&self, size: usize) -> usize {
+        if self.is_lent() {
+            return 0;
+        }
+        let sum = self.reserved().saturating_add(size);
+        sum.saturating_sub(self.maximum.bytes())
+    }
+
     /// Whether the budget has room for growth by this much.
     pub(crate) fn has_room(&self, size: usize) -> bool {
-        !self.is_lent() && self.reserved().saturating_add(size) <= self.maximum.bytes()
+        !self.is_lent() && self.shortage(size) == 0
     }
 }

@@ -15,7 +15,6 @@ use crate::pool::class;
 use crate::pool::core::PoolCore;
 use crate::pool::current::Scope;
 use crate::pool::options::{PoolOptions, Reuse};
-use crate::pool::plan;
 use crate::pool::statistics::Statistics;
 use crate::sync::lock;
 
@@ -218,9 +217,7 @@ impl Pool {
             return Fit::Never;
         };
         self.core.collect();
-        let conditions =
-            plan::smallest_sufficient(&lock(&self.core.store), size, self.core.is_timeless());
-        match conditions {
+        match self.core.what_makes_room(size) {
             Some(conditions) if conditions.is_empty() => Fit::Now,
             _ if self.core.has_room(size) => Fit::Growth,
             Some(conditions) => {

@@ -131,8 +131,9 @@ impl Device {
     /// Sets the current pool of the pool's kind.
     ///
     /// # Errors
-    /// [`Error::DeviceMismatch`]; [`Error::PoolClosed`].
+    /// [`Error::DeviceMismatch`]; [`Error::PoolClosed`]; shutdown or a forked process.
     pub fn set_current_pool(&self, pool: &Pool) -> Result<()> {
+        lifecycle::check("setting the current pool")?;
         if pool.device() != self {
             return Err(Error::DeviceMismatch {
                 operation: "setting the current pool".to_owned(),

@@ -88,7 +88,7 @@ impl Queue {
     /// command that names the allocation, and the events. Returns the free's event; nothing waits.
     ///
     /// Dropping the last handle frees as well, behind the commands that name it. This is for
-    /// memory that was used through its address.
+    /// memory that was used through its address. On a lost device it does the same.
     ///
     /// # Errors
     /// The allocation comes back with the error: [`Error::Shared`] if other handles are alive; a

@@ -3,10 +3,18 @@
 //! Free and pending extents that lie side by side in one segment form a run. Any stretch of a run
 //! that is long enough would do; the one that waits for the fewest unfinished commands is chosen,
 //! and of those the one that waits for the fewest bytes. One pass over the extents finds it.
+//!
+//! Where no run is long enough, whole segments that nobody uses may go back to the driver, so that
+//! the pool can grow by what it needs.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use crate::pool::core::PoolCore;
 use crate::pool::store::{Conditions, Run, Store};
+use crate::queue::Native;
+use crate::sync::lock;
 
 /// Commands that aren't over before the points are reached: how much work stands in the way.
 pub(crate) fn remaining(conditions: &Conditions, timeless: bool) -> u64 {
@@ -45,21 +53,60 @@ pub(crate) fn smallest_sufficient(
             window.pop_front();
         }
         if total.len >= size && best.as_ref().is_none_or(|(best, _)| total.is_better(best)) {
-            let mut conditions = Conditions::new();
             let pending = window.iter().filter_map(|(run, _)| run.conditions);
-            for (queue, sequence) in pending.flatten() {
-                let known = conditions
-                    .iter_mut()
-                    .find(|(known, _)| known.id() == queue.id());
-                match known {
-                    Some((_, known)) if queue.in_order => *known = (*known).max(*sequence),
-                    _ => conditions.push((queue.clone(), *sequence)),
-                }
-            }
-            best = Some((total, conditions));
+            best = Some((total, joined(pending.flatten())));
         }
     }
     best.map(|(_, conditions)| conditions)
+}
+
+/// Points after which segments of at least `bytes` in sum are wholly free, those with the least
+/// work first; none if even all segments that nobody uses don't help.
+pub(crate) fn smallest_release(store: &Store, bytes: usize, timeless: bool) -> Option<Conditions> {
+    let runs: Vec<Run<'_>> = store.runs().collect();
+    let mut segments: Vec<(u64, usize, &[Run<'_>])> = runs
+        .chunk_by(|one, next| one.segment == next.segment)
+        .filter(|runs| runs.iter().map(|run| run.len).sum::<usize>() == runs[0].segment_len)
+        .map(|runs| {
+            let pending = runs.iter().filter_map(|run| run.conditions);
+            let work = pending.map(|conditions| remaining(conditions, timeless));
+            (work.sum(), runs[0].segment_len, runs)
+        })
+        .collect();
+    segments.sort_by_key(|&(work, len, _)| (work, Reverse(len)));
+    let mut sum = 0;
+    let enough = segments.iter().position(|(_, len, _)| {
+        sum += len;
+        sum >= bytes
+    })?;
+    let runs = segments[..=enough].iter().flat_map(|(_, _, runs)| *runs);
+    Some(joined(runs.filter_map(|run| run.conditions).flatten()))
+}
+
+/// The same points, those of an in-order queue as one.
+fn joined<'a>(points: impl Iterator<Item = &'a (Arc<Native>, u64)>) -> Conditions {
+    let mut conditions = Conditions::new();
+    for (queue, sequence) in points {
+        let known = conditions
+            .iter_mut()
+            .find(|(known, _)| known.id() == queue.id());
+        match known {
+            Some((_, known)) if queue.in_order => *known = (*known).max(*sequence),
+            _ => conditions.push((Arc::clone(queue), *sequence)),
+        }
+    }
+    conditions
+}
+
+impl PoolCore {
+    /// Points after which a request of `size` bytes would fit, in one piece or by growing once
+    /// segments have gone back; none if even all frees that are pending don't help.
+    pub(crate) fn what_makes_room(&self, size: usize) -> Option<Conditions> {
+        let (short, timeless) = (self.shortage(size), self.is_timeless());
+        let store = lock(&self.store);
+        smallest_sufficient(&store, size, timeless)
+            .or_else(|| (short > 0).then(|| smallest_release(&store, short, timeless))?)
+    }
 }
 
 /// Extents side by side.

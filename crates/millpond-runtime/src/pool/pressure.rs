@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use millpond_types::MemoryKind;
 
+use crate::lifecycle;
 use crate::sync::lock;
 
 /// How short memory is.
@@ -106,6 +107,11 @@ impl Drop for Reclaimer {
         let Some(reclaimers) = self.of.upgrade() else {
             return;
         };
+        if !lifecycle::is_running() {
+            // Nobody is called any more, and in a forked child the list may stay locked for ever.
+            std::mem::forget(reclaimers);
+            return;
+        }
         let mut list = lock(&reclaimers.list);
         let position = list.iter().position(|(id, _)| *id == self.id);
         let removed = position.map(|position| list.remove(position));

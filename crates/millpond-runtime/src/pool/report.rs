@@ -7,7 +7,6 @@ use millpond_types::MemoryKind;
 
 use crate::error::Error;
 use crate::pool::core::PoolCore;
-use crate::pool::plan;
 use crate::sync::lock;
 
 /// An allocation that found no memory: what was asked for, what the pool held at that moment, and
@@ -93,12 +92,8 @@ impl PoolCore {
         let statistics = self.statistics();
         let pending_by_queue = self.pending_by_queue();
         let other_pools = self.neighbours();
-        let (largest_free, conditions) = {
-            let store = lock(&self.store);
-            let conditions = plan::smallest_sufficient(&store, granted, self.is_timeless());
-            (store.largest_free(), conditions)
-        };
-        let fits_after = conditions.map(|conditions| {
+        let largest_free = lock(&self.store).largest_free();
+        let fits_after = self.what_makes_room(granted).map(|conditions| {
             let points = conditions.iter();
             points
                 .map(|(queue, sequence)| queue.point(*sequence))

@@ -6,13 +6,14 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use millpond_hal as hal;
-use millpond_hal::QueueId;
+use millpond_hal::{DeviceError, QueueId};
 use smallvec::SmallVec;
 
 use crate::clock::Clock;
+use crate::error::{Error, Result};
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::core::PoolCore;
@@ -37,6 +38,8 @@ pub(crate) struct Site {
     /// pool that is gone but not all of its memory.
     duties: AtomicUsize,
     remains: Mutex<Vec<Remains>>,
+    /// The answer of the first call that told that the device is lost.
+    lost: OnceLock<DeviceError>,
     pub(crate) reclaimers: Arc<Reclaimers>,
 }
 
@@ -82,11 +85,33 @@ impl Site {
             pools.retain(|pool| pool.strong_count() > 0);
         }
         pools.push(Arc::downgrade(pool));
+        drop(pools);
+        pool.choose_way();
     }
 
     /// The pools that are alive.
     pub(crate) fn pools(&self) -> Vec<Arc<PoolCore>> {
         lock(&self.pools).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Takes note of a driver's answer: once it is that the device is lost, no pool allocates any
+    /// more, not even what it has. No line may be locked.
+    pub(crate) fn note_refusal(&self, answer: &DeviceError) {
+        if matches!(answer, DeviceError::Lost { .. }) && self.lost.set(answer.clone()).is_ok() {
+            for pool in self.pools() {
+                pool.choose_way();
+            }
+        }
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    /// Fails once the device is known to be lost.
+    pub(crate) fn check_lost(&self) -> Result<()> {
+        let lost = self.lost.get().cloned();
+        lost.map_or(Ok(()), |lost| Err(Error::Device(lost)))
     }
 
     /// Counts something to look after at waits that is there now and, or, was there before.

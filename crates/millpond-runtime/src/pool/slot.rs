@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use crate::lifecycle;
 use crate::sync::lock;
 
 /// A number that no other pool has while this lives.
@@ -31,6 +32,9 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        lock(&TAKEN)[self.0] = false;
+        // In a forked child nobody may be left to unlock the list.
+        if lifecycle::is_running() {
+            lock(&TAKEN)[self.0] = false;
+        }
     }
 }

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use millpond_hal::{Access, Command};
+use millpond_hal::{Access, Command, DeviceError};
 
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -68,7 +68,14 @@ impl QueueCore {
                 return Ok(self.event_at(&line, line.submitted));
             }
         }
-        self.mark(allocation, after, "free")
+        match self.mark(allocation, after, "free") {
+            // Nothing runs on a lost device any more that the free could come behind.
+            Err(Error::Device(DeviceError::Lost { .. })) => {
+                let line = self.lock();
+                Ok(self.event_at(&line, line.submitted))
+            }
+            answer => answer,
+        }
     }
 
     /// A command that does nothing, but counts as a use and comes behind the events.

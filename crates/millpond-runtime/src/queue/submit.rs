@@ -166,12 +166,16 @@ impl QueueCore {
     ) -> Result<u64> {
         lifecycle::check("submitting")?;
         let mut bridges = SmallVec::new();
-        let sequence = {
+        let answer = {
             let mut lines = self.lock_with_room(uses)?;
-            lines.own.waits.append(others);
-            self.append(&mut lines.own, uses, claims, command, &mut bridges)?
+            self.append(&mut lines.own, uses, claims, command, others, &mut bridges)
         };
+        // Also of a command that was refused at last: its gates are on the queue.
         open_when_reached(bridges);
+        if let Err(Error::Device(refusal)) = &answer {
+            self.device().site().note_refusal(refusal);
+        }
+        let sequence = answer?;
         if uses.iter().any(|use_| use_.allocation.is_host_shared()) && !in_task() {
             // Host code may look at, or change, the bytes as soon as this returns.
             let waited = self
@@ -204,31 +208,54 @@ impl QueueCore {
         }
     }
 
-    /// The protocol of `line.rs`: capture, hand over, record.
+    /// Appends a command behind what the queue waits for, and what it and its operands require.
     fn append(
         &self,
         line: &mut Line,
         uses: &[Use<'_>],
         claims: Option<&[Touch]>,
         command: Command,
+        others: Dependencies,
+        bridges: &mut SmallVec<[Bridge; 1]>,
+    ) -> Result<u64> {
+        let mut follow = std::mem::take(&mut line.waits);
+        let waits = (follow.after.len(), follow.behind.len());
+        follow.append(others);
+        let answer = self.append_behind(line, uses, claims, command, &mut follow, bridges);
+        if answer.is_err() {
+            // The next command has to wait in its stead.
+            follow.after.truncate(waits.0);
+            follow.behind.truncate(waits.1);
+            line.waits = follow;
+        }
+        answer
+    }
+
+    /// The protocol of `line.rs`: capture, hand over, record.
+    fn append_behind(
+        &self,
+        line: &mut Line,
+        uses: &[Use<'_>],
+        claims: Option<&[Touch]>,
+        command: Command,
+        follow: &mut Dependencies,
         bridges: &mut SmallVec<[Bridge; 1]>,
     ) -> Result<u64> {
         let native = self.native();
-        let mut follow = std::mem::take(&mut line.waits);
         for use_ in uses {
             let block = use_.allocation.block();
+            let home = block.home().native();
             if let Some(reads) = block.tracking.reads_to_join(native) {
-                let join = self.append_join(line, &reads)?;
-                block
-                    .tracking
-                    .record(block.home().native(), native, join, Access::Read);
+                let join = self.append_join(line, &reads);
+                let kept = join.as_ref().map_or(&reads[..], std::slice::from_ref);
+                for &sequence in kept {
+                    block.tracking.record(home, native, sequence, Access::Read);
+                }
+                join?;
             }
-            block.tracking.capture(
-                block.home().native(),
-                Some(native),
-                use_.access,
-                &mut follow,
-            );
+            block
+                .tracking
+                .capture(home, Some(native), use_.access, follow);
         }
         let mut after = Dependencies::points(&follow.after, native.driver);
         let mut behind = Dependencies::points(&follow.behind, native.driver);

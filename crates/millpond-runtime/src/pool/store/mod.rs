@@ -301,6 +301,7 @@ impl Store {
             let (&segment, found) = self.segments.range(..=begin).next_back()?;
             Some(Run {
                 segment,
+                segment_len: found.raw.layout.size(),
                 begin,
                 len,
                 conditions,
@@ -401,6 +402,7 @@ impl Store {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'a> {
     pub(crate) segment: usize,
+    pub(crate) segment_len: usize,
     pub(crate) begin: usize,
     pub(crate) len: usize,
     /// What it waits for, if it does.
