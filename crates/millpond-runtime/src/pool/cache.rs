@@ -156,6 +156,11 @@ impl Cache {
         }
     }
 
+    /// Bytes of all blocks here.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Whether there are more large blocks, or more bytes, than should be kept.
     #[inline]
     pub(crate) fn is_full(&self, limit: usize) -> bool {
@@ -200,6 +205,25 @@ impl Cache {
         all.append(&mut self.large);
         all.extend(self.parked.drain(..));
         all
+    }
+
+    /// Takes out every block that `is_quiet` says nobody uses.
+    pub(crate) fn take_quiet(&mut self, is_quiet: impl Fn(&Block) -> bool) -> Vec<Arc<Block>> {
+        let mut quiet = Vec::new();
+        let mut keep = |block: &Arc<Block>| {
+            let stays = !is_quiet(block);
+            if !stays {
+                quiet.push(Arc::clone(block));
+            }
+            stays
+        };
+        self.classes
+            .iter_mut()
+            .for_each(|list| list.retain(&mut keep));
+        self.large.retain(&mut keep);
+        self.parked.retain(&mut keep);
+        self.bytes -= quiet.iter().map(|block| block.capacity).sum::<usize>();
+        quiet
     }
 
     /// Takes out the parked blocks that `is_quiet` says are done, looking at a few.

@@ -166,6 +166,10 @@ impl PoolCore {
 
     /// Ends a tape, if it is the one that is written.
     pub(crate) fn end_tape(&self, tape: &Arc<Tape>) {
+        if !lifecycle::is_running() {
+            // In a forked child nobody may be left to unlock the tape.
+            return;
+        }
         let is_this = lock(&self.tape)
             .as_ref()
             .is_some_and(|own| Arc::ptr_eq(own, tape));

@@ -14,7 +14,7 @@ use crate::pool::plan::{self, remaining};
 use crate::pool::pressure::Level;
 use crate::pool::store::{Conditions, Cut};
 use crate::pool::weaken::{Rule, is_broken};
-use crate::queue::Native;
+use crate::queue::{Native, QueueCore};
 use crate::sync::lock;
 
 /// How long the first command that is in the way of a request is waited for before others are
@@ -58,12 +58,44 @@ impl PoolCore {
         {
             return Ok(found.weakened(Rule::Opportunistic));
         }
+        if reuse.opportunistic && self.is_hoarding(wish.size) {
+            self.collect_quiet();
+            if let Some(cut) = lock(&self.store).take(wish.size, align) {
+                return Ok(Found::cut(cut, wish));
+            }
+        }
         let room = self.reserved().saturating_add(wish.size) <= self.comfortable;
         if room && let Ok(cut) = self.grow(wish.size, align, false, true) {
             return Ok(Found::cut(cut, wish));
         }
         self.site.check_lost()?;
         self.find_without_growth(wish, &clock)
+    }
+
+    /// Whether queues have cached so much that it should be merged before the pool grows: enough for
+    /// the request, with what is free already, and more than a sixteenth of what is reserved.
+    fn is_hoarding(&self, size: usize) -> bool {
+        let cached = |queue: &Arc<QueueCore>| {
+            queue.with_line(|line| {
+                let cache = line.cache_if_any(self.slot.index());
+                cache.map_or(0, |cache| cache.bytes())
+            })
+        };
+        let cached: usize = self.site.queues().iter().map(cached).sum();
+        cached > self.reserved() / 16 && cached + lock(&self.store).free_bytes() >= size
+    }
+
+    /// Moves to the store what queues have cached and nobody uses any more. The rest stays where the
+    /// queue that freed it finds it.
+    fn collect_quiet(&self) {
+        for queue in self.site.queues() {
+            let native = queue.native();
+            let blocks = queue.with_line(|line| {
+                let cache = line.cache_if_any(self.slot.index());
+                cache.map(|cache| cache.take_quiet(|block| block.tracking.is_quiet(native)))
+            });
+            self.absorb(blocks.unwrap_or_default(), native);
+        }
     }
 
     /// R2: memory whose last use the queue is ordered behind.
@@ -80,8 +112,10 @@ impl PoolCore {
         }
         let (base, conditions) =
             store.take_pending(wish.size, wish.request.align, |conditions| {
+                // What the queue itself has submitted it is behind as well (R1).
                 let is_known = |(queue, sequence): &(Arc<Native>, u64)| {
-                    queue.in_order && clock.is_after(queue.point(*sequence))
+                    let own = Arc::ptr_eq(queue, wish.queue.native());
+                    queue.in_order && (own || clock.is_after(queue.point(*sequence)))
                 };
                 conditions.iter().all(is_known).then_some(0)
             })?;

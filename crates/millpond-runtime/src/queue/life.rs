@@ -12,6 +12,7 @@ use millpond_hal::{Access, Command, DeviceError};
 
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::queue::submit::Use;
 use crate::queue::{Native, QueueCore};
@@ -47,6 +48,7 @@ impl QueueCore {
         allocation: &Allocation,
         after: &[&Event],
     ) -> Result<Event> {
+        lifecycle::check("free")?;
         let handles = allocation.handles();
         if handles > 1 {
             return Err(Error::Shared {

@@ -130,11 +130,22 @@ impl QueueCore {
     ///
     /// The caller has checked that the command stays within its operands.
     pub(crate) fn submit(self: &Arc<Self>, uses: &[Use<'_>], command: Command) -> Result<u64> {
-        self.submit_behind(uses, None, command, Dependencies::default())
+        let sequence = self.submit_behind(uses, None, command, Dependencies::default())?;
+        if uses.iter().any(|use_| use_.allocation.is_host_shared()) && !in_task() {
+            // Host code may look at, or change, the bytes as soon as this returns.
+            let waited = self
+                .native()
+                .wait_or_stop(sequence, "a wait for memory of the host");
+            if let Err(Error::Failed(failure)) = &waited {
+                failure.surface();
+            }
+            waited?;
+        }
+        Ok(sequence)
     }
 
-    /// Appends a command behind events as well, which touches nothing but what it claims by address;
-    /// its event.
+    /// Appends a command behind events as well, which touches nothing but what it claims by address
+    /// and so waits for nothing; its event.
     pub(crate) fn submit_after(
         self: &Arc<Self>,
         uses: &[Use<'_>],
@@ -175,18 +186,7 @@ impl QueueCore {
         if let Err(Error::Device(refusal)) = &answer {
             self.device().site().note_refusal(refusal);
         }
-        let sequence = answer?;
-        if uses.iter().any(|use_| use_.allocation.is_host_shared()) && !in_task() {
-            // Host code may look at, or change, the bytes as soon as this returns.
-            let waited = self
-                .native()
-                .wait_or_stop(sequence, "a wait for memory of the host");
-            if let Err(Error::Failed(failure)) = &waited {
-                failure.surface();
-            }
-            waited?;
-        }
-        Ok(sequence)
+        answer
     }
 
     /// Locks the lines once the queue has room for a command.

@@ -53,7 +53,7 @@ fn tight(device: &Device) -> Pool {
 }
 
 #[test]
-fn f8_a_use_on_a_second_queue_that_the_free_knows_nothing_of_is_told() {
+fn f008_a_use_on_a_second_queue_that_the_free_knows_nothing_of_is_told() {
     checked(|device, races| {
         let (a, b) = (in_order(device), in_order(device));
         for knows in [false, true] {
@@ -87,7 +87,7 @@ fn f8_a_use_on_a_second_queue_that_the_free_knows_nothing_of_is_told() {
 }
 
 #[test]
-fn f12_a_free_on_a_wrong_queue_is_told_and_gives_the_memory_back() {
+fn f012_a_free_on_a_wrong_queue_is_told_and_gives_the_memory_back() {
     checked(|device, races| {
         let (a, b) = (in_order(device), in_order(device));
         let pool = tight(device);

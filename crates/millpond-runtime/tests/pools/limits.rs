@@ -8,18 +8,11 @@ use millpond_testkit::watchdog::watched;
 
 use crate::support::in_order;
 use crate::{
-    GIB, MIB, at_once, check, close_gate, each, null, pool, use_on, without_inserted_waits,
+    GIB, MIB, at_most, at_once, check, close_gate, each, null, pool, use_on, without_inserted_waits,
 };
 
-fn at_most(bytes: usize) -> PoolOptions {
-    PoolOptions {
-        maximum_size: Some(bytes),
-        ..PoolOptions::default()
-    }
-}
-
 #[test]
-fn a_pool_can_be_filled_exactly_and_no_further() {
+fn p10_a_pool_can_be_filled_exactly_and_no_further() {
     each(|device| {
         let queue = in_order(device);
         for maximum in [MIB, 40 * MIB] {
@@ -43,7 +36,7 @@ fn a_pool_can_be_filled_exactly_and_no_further() {
 }
 
 #[test]
-fn a_maximum_holds_at_every_moment_with_many_threads() {
+fn f042_a_maximum_holds_at_every_moment_with_many_threads() {
     watched(|| {
         let (driver, device) = null(64 * GIB);
         let provider = std::sync::Arc::clone(&driver.null_devices()[0]);
@@ -84,7 +77,7 @@ fn a_maximum_holds_at_every_moment_with_many_threads() {
 }
 
 #[test]
-fn room_is_found_whatever_size_it_was_freed_as() {
+fn f026_room_is_found_whatever_size_it_was_freed_as() {
     each(|device| {
         let (a, b) = (in_order(device), in_order(device));
         let pool = pool(device, at_most(32 * MIB));
@@ -113,46 +106,6 @@ fn a_limit_below_what_is_reserved_stops_growth_alone() {
         assert_eq!(memory.bytes(), 40 * MIB);
         pool.set_maximum_size(None);
         queue.allocate_from(&pool, 40 * MIB).unwrap();
-    });
-}
-
-#[test]
-fn a_huge_block_serves_no_tiny_request() {
-    each(|device| {
-        let queue = in_order(device);
-        let pool = pool(device, PoolOptions::default());
-        drop(queue.allocate_from(&pool, GIB).unwrap());
-        let reserved = pool.statistics().reserved;
-        let _tiny = queue.allocate_from(&pool, 64).unwrap();
-        let _huge = queue.allocate_from(&pool, GIB - 32 * MIB).unwrap();
-        assert!(pool.statistics().reserved <= reserved + 32 * MIB);
-    });
-}
-
-#[test]
-fn a_request_beyond_the_largest_poolable_goes_back_to_the_driver() {
-    watched(|| {
-        let (driver, device) = null(GIB);
-        let provider = std::sync::Arc::clone(&driver.null_devices()[0]);
-        let queue = in_order(&device);
-        let options = PoolOptions {
-            max_poolable: Some(MIB),
-            ..PoolOptions::default()
-        };
-        let pool = pool(&device, options);
-        let memory = queue.allocate_from(&pool, 10 * MIB).unwrap();
-        let gate = close_gate(&queue);
-        use_on(&queue, &memory);
-        drop(memory);
-        let other = queue.allocate_from(&pool, 10 * MIB).unwrap();
-        check(&pool);
-        drop(other);
-        gate.open();
-        queue.wait().unwrap();
-        assert_eq!(provider.allocated_bytes(), 0);
-        queue.allocate_from(&pool, MIB).unwrap();
-        queue.wait().unwrap();
-        assert!(provider.allocated_bytes() >= MIB, "a pooled size stays");
     });
 }
 

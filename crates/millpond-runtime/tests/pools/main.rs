@@ -1,7 +1,9 @@
-//! The contract of pools, point by point, on a device without memory and on the CPU.
+//! The contract of pools, point by point, and what went wrong in other allocators; on a device
+//! without memory and on the CPU.
 //!
-//! `semantics.rs` has what a stream-ordered allocator promises, `faults.rs` what went wrong in
-//! others. A test that can be run on both devices is.
+//! `docs/reference/pool-contract.md` has the points and faults by their numbers, and `page.rs`
+//! compares it with the names of the tests: `p07_` holds point 7, `f049_` would have told fault 49.
+//! A test that can be run on both devices is.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
@@ -9,11 +11,27 @@
 mod support;
 
 mod addresses;
-mod faults;
+mod buffers;
+mod choice;
+mod counts;
+mod fragmentation;
+mod frees;
+mod injection;
+mod life;
 mod limits;
+mod lists;
+mod locks;
+mod loss;
+mod options;
+mod order;
+mod page;
+mod program;
+mod provider;
 mod recording;
-mod semantics;
+mod retention;
+mod reuse;
 mod sharing;
+mod threads;
 mod timeless;
 
 use std::sync::Arc;
@@ -21,7 +39,7 @@ use std::sync::Arc;
 use millpond_hal::Driver;
 use millpond_hal::null::{NullDriver, NullOptions};
 use millpond_runtime::{
-    AllocateOptions, Allocation, Device, Event, Gate, MemoryKind, Pool, PoolOptions, Queue,
+    AllocateOptions, Allocation, Device, Error, Event, Gate, MemoryKind, Pool, PoolOptions, Queue,
     Registry, Reuse, Wait,
 };
 use millpond_testkit::watchdog::watched;
@@ -66,9 +84,14 @@ impl Drop for Held {
 
 /// Holds a queue back.
 pub(crate) fn close_gate(queue: &Queue) -> Held {
-    let gate = Gate::new();
-    queue.gate(&gate, &[]).unwrap();
-    Held(gate)
+    hold(queue).unwrap()
+}
+
+/// The same, if the queue takes it.
+pub(crate) fn hold(queue: &Queue) -> Result<Held, Error> {
+    let held = Held(Gate::new());
+    queue.gate(&held.0, &[])?;
+    Ok(held)
 }
 
 /// Makes the queue use memory, so that freeing it is pending for as long as the queue is held.
@@ -82,6 +105,26 @@ pub(crate) fn use_on(queue: &Queue, memory: &Allocation) -> Event {
 
 pub(crate) fn pool(device: &Device, options: PoolOptions) -> Pool {
     device.create_pool(MemoryKind::Device, options).unwrap()
+}
+
+/// Options with a maximum size.
+pub(crate) fn at_most(bytes: usize) -> PoolOptions {
+    PoolOptions {
+        maximum_size: Some(bytes),
+        ..PoolOptions::default()
+    }
+}
+
+/// A sequence of numbers that is the same in every run.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % sides
+    }
 }
 
 /// A request that waits for nothing, neither on the host nor on its queue.

@@ -8,24 +8,12 @@ use millpond_runtime::{
 use millpond_testkit::watchdog::watched;
 
 use crate::support::{Affine, SMALL, in_order, out_of_order};
-use crate::{KIB, close_gate, each, pool, use_on, without_inserted_waits};
+use crate::{Dice, KIB, close_gate, each, pool, use_on, without_inserted_waits};
 
 fn without_r3() -> Reuse {
     Reuse {
         opportunistic: false,
         ..Reuse::default()
-    }
-}
-
-/// A sequence of numbers that is the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % sides
     }
 }
 
@@ -99,7 +87,7 @@ fn addresses(device: &Device, pool: &Pool, seed: u64, delays: &mut Dice) -> Vec<
 }
 
 #[test]
-fn addresses_do_not_depend_on_timing() {
+fn p17_addresses_do_not_depend_on_timing() {
     watched(|| {
         let device = crate::support::device();
         let buffer = device

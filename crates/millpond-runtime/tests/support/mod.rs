@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_hal::{Access, Address, Driver, Footprint, HostKernel, KernelError};
 use millpond_runtime::{
-    Allocation, Device, Error, Event, MemoryKind, Queue, QueueOptions, Registry,
+    Allocation, Device, Error, Event, MemoryKind, Queue, QueueOptions, Registry, Release,
 };
 
 /// More than any queue runs inline.
@@ -54,6 +54,12 @@ pub fn out_of_order(device: &Device) -> Queue {
         ..QueueOptions::default()
     };
     device.create_queue(&options).unwrap()
+}
+
+/// Wraps memory of the host that the caller keeps until it is released.
+pub fn import(queue: &Queue, address: Address, bytes: usize, release: Release) -> Allocation {
+    // SAFETY: the caller keeps the bytes, which are initialised, and leaves them alone meanwhile.
+    unsafe { queue.import(MemoryKind::Host, address, bytes, release) }.unwrap()
 }
 
 pub fn numbers(queue: &Queue, values: &[u64]) -> Allocation {

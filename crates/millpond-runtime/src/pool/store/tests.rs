@@ -36,7 +36,7 @@ fn the_smallest_sufficient_extent_is_cut_and_neighbours_merge() {
 }
 
 #[test]
-fn extents_of_adjacent_segments_stay_apart() {
+fn f022_extents_of_adjacent_segments_stay_apart() {
     for swapped in [false, true] {
         let mut store = Store::default();
         store.add_segment(segment(0x1_0000, 0x400, false), false);
@@ -99,4 +99,63 @@ fn a_dedicated_segment_serves_nobody_else() {
     assert_eq!(store.take(0x400, 1), None);
     assert_eq!(store.idle_dedicated().len(), 1);
     assert!(store.is_empty() && store.free_bytes() == 0);
+}
+
+/// The best place for a request: the smallest extent that has it, by looking at all of them.
+fn best_fit(store: &Store, size: usize, align: usize) -> Option<(usize, usize)> {
+    let free = store.runs().filter(|run| run.conditions.is_none());
+    let fits = free.filter_map(|run| {
+        let base = run.begin.next_multiple_of(align);
+        (base + size <= run.begin + run.len).then_some((run.len, run.begin))
+    });
+    fits.min()
+}
+
+#[test]
+fn f023_the_best_fit_is_found_for_every_size_and_alignment() {
+    let mut seed = 99_u64;
+    let mut roll = |sides: usize| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % sides
+    };
+    let mut store = Store::default();
+    for index in 0..6 {
+        store.add_segment(
+            segment(0x10_0000 + index * 0x4_0000, 0x4_0000, false),
+            false,
+        );
+    }
+    let mut used: Vec<(Address, usize)> = Vec::new();
+    let mut missed = 0;
+    for _ in 0..4_000 {
+        let size = (1 + roll(60)) * 0x100;
+        let align = 1 << roll(14);
+        let best = best_fit(&store, size, align);
+        let cut = store.take(size, align);
+        assert_eq!(
+            cut.is_some(),
+            best.is_some(),
+            "{size} bytes, aligned to {align}"
+        );
+        match (cut, best) {
+            (Some(cut), Some((len, begin))) => {
+                let base = cut.base.get();
+                assert!(base.is_multiple_of(align));
+                assert_eq!(
+                    base,
+                    begin.next_multiple_of(align),
+                    "in the extent of {len}"
+                );
+                used.push((cut.base, size));
+            }
+            _ => missed += 1,
+        }
+        while used.len() > 140 || (roll(2) == 0 && !used.is_empty()) {
+            let (base, size) = used.swap_remove(roll(used.len()));
+            store.put(base, size, Conditions::new());
+        }
+    }
+    assert!(missed < 2_000);
 }

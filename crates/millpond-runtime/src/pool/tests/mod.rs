@@ -3,3 +3,4 @@
 #[path = "../../../tests/support/schedule/mod.rs"]
 mod program;
 mod schedule;
+mod side_by_side;

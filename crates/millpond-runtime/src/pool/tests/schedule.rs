@@ -25,7 +25,7 @@ fn null() -> Arc<dyn Driver> {
 }
 
 #[test]
-fn no_two_uses_of_the_same_bytes_are_unordered() {
+fn f016_no_two_uses_of_the_same_bytes_are_unordered() {
     watched(|| {
         for seed in 1..5 {
             for (driver, stamps) in [(cpu(), true), (null(), false)] {

@@ -1,0 +1,147 @@
+//! How much more is reserved than used, over programs in the style of published traces: at most two
+//! fifths, and a segment that was begun.
+
+use millpond_runtime::{Allocation, Device, Pool, PoolOptions, Queue};
+
+use crate::support::in_order;
+use crate::{Dice, KIB, MIB, check, each, pool};
+
+/// A program's allocations, with the most bytes that it had at a time.
+struct Trace {
+    queue: Queue,
+    pool: Pool,
+    dice: Dice,
+    held: usize,
+    most: usize,
+}
+
+impl Trace {
+    fn new(device: &Device, seed: u64) -> Self {
+        Self {
+            queue: in_order(device),
+            pool: pool(device, PoolOptions::default()),
+            dice: Dice(seed),
+            held: 0,
+            most: 0,
+        }
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Allocation {
+        self.held += bytes;
+        self.most = self.most.max(self.held);
+        self.queue.allocate_from(&self.pool, bytes).unwrap()
+    }
+
+    fn free(&mut self, memory: Allocation) {
+        self.held -= memory.bytes();
+        drop(memory);
+    }
+}
+
+/// Training with batches of another length each: weights stay, activations are freed in reverse.
+fn training(trace: &mut Trace) {
+    let weights: Vec<_> = (0..16)
+        .flat_map(|_| [8 * MIB, 3 * MIB, 64 * KIB, 4 * KIB].map(|bytes| trace.allocate(bytes)))
+        .collect();
+    for _ in 0..40 {
+        let length = 32 + trace.dice.roll(32);
+        let mut activations = Vec::new();
+        for _ in 0..16 {
+            for unit in [96 * KIB, 24 * KIB, 3 * KIB] {
+                let temporary = trace.allocate(2 * length * unit);
+                activations.push(trace.allocate(length * unit));
+                trace.free(temporary);
+            }
+        }
+        while let Some(activation) = activations.pop() {
+            let gradient = trace.allocate(activation.bytes());
+            trace.free(activation);
+            trace.free(gradient);
+        }
+    }
+    weights.into_iter().for_each(|weight| trace.free(weight));
+}
+
+/// Serving: requests come and go, and each grows by what it has at a time.
+fn serving(trace: &mut Trace) {
+    let mut requests: Vec<Vec<Allocation>> = Vec::new();
+    for _ in 0..4_000 {
+        if requests.len() < 24 {
+            let length = (1 + trace.dice.roll(40)) * 16 * KIB;
+            requests.push((0..4).map(|_| trace.allocate(length)).collect());
+        }
+        let index = trace.dice.roll(requests.len());
+        if trace.dice.roll(12) == 0 {
+            let done = requests.swap_remove(index);
+            done.into_iter().for_each(|memory| trace.free(memory));
+        } else {
+            for layer in 0..4 {
+                let bytes = requests[index][layer].bytes() + 64 * KIB;
+                let grown = trace.allocate(bytes);
+                let old = std::mem::replace(&mut requests[index][layer], grown);
+                trace.free(old);
+            }
+        }
+    }
+    let rest = requests.into_iter().flatten();
+    rest.for_each(|memory| trace.free(memory));
+}
+
+/// Random sizes and random frees, at 95 % of what the program allows itself.
+fn random(trace: &mut Trace) {
+    let mut live = Vec::new();
+    for _ in 0..6_000 {
+        let bytes = 1 + trace.dice.roll(2 * MIB);
+        while trace.held + bytes > 190 * MIB {
+            let memory = live.swap_remove(trace.dice.roll(live.len()));
+            trace.free(memory);
+        }
+        live.push(trace.allocate(bytes));
+    }
+    live.into_iter().for_each(|memory| trace.free(memory));
+}
+
+/// Data frames: columns of one length, filtered to others, small ones between.
+fn columns(trace: &mut Trace) {
+    for _ in 0..60 {
+        let rows = (1 + trace.dice.roll(8)) * 128 * KIB;
+        let table: Vec<_> = (0..8).map(|_| trace.allocate(rows * 8)).collect();
+        let mask = trace.allocate(rows);
+        let kept = rows / (2 + trace.dice.roll(4));
+        let mut result = Vec::new();
+        for column in table {
+            let scratch = trace.allocate(rows * 4);
+            let count = trace.allocate(8);
+            result.push(trace.allocate(kept * 8));
+            for memory in [scratch, count, column] {
+                trace.free(memory);
+            }
+        }
+        trace.free(mask);
+        result.into_iter().for_each(|memory| trace.free(memory));
+    }
+}
+
+type Program = fn(&mut Trace);
+
+#[test]
+fn f025_fragmentation_stays_within_two_fifths() {
+    let programs: [(&str, Program); 4] = [
+        ("training", training),
+        ("serving", serving),
+        ("random", random),
+        ("columns", columns),
+    ];
+    each(move |device| {
+        for (name, program) in programs {
+            for seed in 1..4 {
+                let mut trace = Trace::new(device, seed);
+                program(&mut trace);
+                let now = trace.pool.statistics();
+                check(&trace.pool);
+                let most = trace.most / 5 * 7 + trace.pool.options().min_driver_alloc;
+                assert!(now.reserved_high <= most, "{name}, seed {seed}: {now:?}");
+            }
+        }
+    });
+}

@@ -1,0 +1,140 @@
+//! Frees: on which queue, of which memory, and behind what.
+
+use millpond_runtime::{AllocateOptions, Allocation, MemoryKind, PoolOptions, Queue, Status};
+
+use crate::support::{in_order, out_of_order, stays_pending};
+use crate::{MIB, at_most, at_once, close_gate, each, pool, use_on};
+
+#[test]
+fn f014_memory_freed_by_dropping_it_waits_for_every_queue_that_used_it() {
+    each(|device| {
+        let (a, b) = (in_order(device), in_order(device));
+        let pool = pool(device, PoolOptions::default());
+        let memory = a.allocate_from(&pool, 1000).unwrap();
+        let gate = close_gate(&b);
+        use_on(&b, &memory);
+        let address = memory.address();
+        drop(memory);
+        assert_ne!(a.allocate_from(&pool, 1000).unwrap().address(), address);
+        gate.open();
+        b.wait().unwrap();
+        let blocks: Vec<_> = (0..2)
+            .map(|_| a.allocate_from(&pool, 1000).unwrap())
+            .collect();
+        assert!(blocks.iter().any(|block| block.address() == address));
+    });
+}
+
+#[test]
+fn f010_memory_that_the_host_can_reach_is_as_pending_as_any() {
+    each(|device| {
+        for kind in [MemoryKind::Host, MemoryKind::Shared] {
+            let (a, b) = (in_order(device), in_order(device));
+            let pool = device.create_pool(kind, PoolOptions::default()).unwrap();
+            let memory = a.allocate_from(&pool, 1000).unwrap();
+            let gate = close_gate(&a);
+            use_on(&a, &memory);
+            let address = memory.address();
+            drop(memory);
+            // What the host may scribble on at once is memory that no command uses.
+            let options = at_once();
+            let (next, begun) = b.allocate_with(&pool, 1000, &options).unwrap();
+            begun.wait().unwrap();
+            assert_ne!(next.address(), address);
+            let same = a.allocate_from(&pool, 1000).unwrap();
+            assert_eq!(same.address(), address);
+            assert!(!same.is_idle(), "and of this one it is known to be used");
+            gate.open();
+            device.wait().unwrap();
+            assert!(same.is_idle());
+        }
+    });
+}
+
+#[test]
+fn f011_a_free_of_host_memory_respects_its_queue_through_every_way_to_free() {
+    each(|device| {
+        let frees: [fn(&Queue, Allocation); 3] = [
+            |_, memory| drop(memory),
+            |queue, memory| drop(queue.free(memory, &[]).unwrap()),
+            |queue, memory| {
+                let event = queue.record().unwrap();
+                drop(queue.free(memory, &[&event]).unwrap());
+            },
+        ];
+        for free in frees {
+            let (a, b) = (in_order(device), in_order(device));
+            let pool = device.create_pool(MemoryKind::Host, at_most(MIB)).unwrap();
+            let memory = a.allocate_from(&pool, MIB).unwrap();
+            let gate = close_gate(&a);
+            use_on(&a, &memory);
+            free(&a, memory);
+            assert_eq!(pool.statistics().pending, MIB);
+            b.allocate_with(&pool, MIB, &at_once()).unwrap_err();
+            gate.open();
+            a.wait().unwrap();
+            b.allocate_with(&pool, MIB, &at_once()).unwrap();
+        }
+    });
+}
+
+#[test]
+fn f012_a_free_on_another_queue_than_the_last_use_loses_neither_order_nor_memory() {
+    each(|device| {
+        let (a, b, c) = (in_order(device), in_order(device), in_order(device));
+        let pool = pool(device, at_most(MIB));
+        let memory = a.allocate_from(&pool, MIB).unwrap();
+        let gate = close_gate(&a);
+        use_on(&a, &memory);
+        let freed = b.free(memory, &[]).unwrap();
+        assert!(
+            stays_pending(&freed),
+            "behind the use that it was not told of"
+        );
+        c.allocate_with(&pool, MIB, &at_once()).unwrap_err();
+        gate.open();
+        freed.wait().unwrap();
+        c.allocate_with(&pool, MIB, &at_once()).unwrap();
+    });
+}
+
+#[test]
+fn f017_frees_behind_events_are_points_and_leave_nothing() {
+    each(|device| {
+        let (a, b) = (in_order(device), out_of_order(device));
+        let pool = pool(device, at_most(4 * MIB));
+        for step in 0..5_000 {
+            let memory = a.allocate_from(&pool, 1000).unwrap();
+            let used = use_on(&b, &memory);
+            let queue = if step % 2 == 0 { &a } else { &b };
+            queue.free(memory, &[&used]).unwrap();
+        }
+        device.wait().unwrap();
+        let now = pool.statistics();
+        assert_eq!((now.live, now.used, now.pending), (0, 0, 0));
+        pool.trim(0).unwrap();
+        assert_eq!(pool.statistics().reserved, 0);
+    });
+}
+
+#[test]
+fn f020_the_event_of_a_free_may_go_before_the_memory_is_used_again() {
+    each(|device| {
+        let (a, b) = (in_order(device), out_of_order(device));
+        let pool = pool(device, at_most(MIB));
+        for _ in 0..50 {
+            let memory = b.allocate_from(&pool, MIB).unwrap();
+            let held = close_gate(&a);
+            let before = a.record().unwrap();
+            drop(b.free(memory, &[&before]).unwrap());
+            drop(before);
+            let options = AllocateOptions::default();
+            let (again, begun) = b.allocate_with(&pool, MIB, &options).unwrap();
+            assert_eq!(begun.status(), Status::Pending);
+            held.open();
+            begun.wait().unwrap();
+            drop(again);
+        }
+        device.wait().unwrap();
+    });
+}

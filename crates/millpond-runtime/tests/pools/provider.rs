@@ -1,0 +1,131 @@
+//! A driver whose every call is seen: counted, checked, and told to a test.
+//!
+//! On a device without memory an address that was given back is given out again at once, as the
+//! worst of drivers would.
+
+#![allow(unsafe_code, reason = "passes unsafe calls on to the driver below")]
+
+use std::alloc::Layout;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use millpond_hal as hal;
+use millpond_hal::layers::{Layer, Layered, Site};
+use millpond_hal::{DeviceError, Driver, RawAllocation, Submission};
+use millpond_runtime::{Device, MemoryKind, QueueOptions, Registry};
+
+type Hook = Arc<dyn Fn() + Send + Sync>;
+
+/// What is seen of a driver.
+#[derive(Default)]
+pub(crate) struct Provider {
+    recycles: bool,
+    calls: AtomicUsize,
+    /// What is given out: begins and sizes.
+    live: Mutex<BTreeMap<usize, usize>>,
+    returned: Mutex<HashMap<Layout, Vec<RawAllocation>>>,
+    hook: Mutex<Option<Hook>>,
+}
+
+impl Provider {
+    /// A device over a driver that is seen.
+    pub(crate) fn over(driver: Arc<dyn Driver>) -> (Arc<Self>, Device) {
+        let recycles = driver.name() == "null";
+        let layered = Layered::new(
+            driver,
+            Self {
+                recycles,
+                ..Self::default()
+            },
+        );
+        let provider = Arc::clone(layered.layer());
+        let devices = Registry::new(&[Arc::new(layered) as Arc<dyn Driver>]);
+        (provider, devices.default_device().unwrap())
+    }
+
+    /// Calls of every kind so far.
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that are given out.
+    pub(crate) fn bytes(&self) -> usize {
+        locked(&self.live).values().sum()
+    }
+
+    /// Has a hook called in each call but submissions.
+    pub(crate) fn set_hook(&self, hook: Option<Hook>) {
+        *locked(&self.hook) = hook;
+    }
+
+    fn see(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let hook = locked(&self.hook).clone();
+        if let Some(hook) = hook {
+            hook();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Layer for Provider {
+    fn allocate(
+        &self,
+        site: &Site,
+        kind: MemoryKind,
+        layout: Layout,
+    ) -> Result<RawAllocation, DeviceError> {
+        self.see();
+        let again = locked(&self.returned).get_mut(&layout).and_then(Vec::pop);
+        let memory = match again {
+            Some(memory) => RawAllocation { kind, ..memory },
+            None => site.device.allocate(kind, layout)?,
+        };
+        let mut live = locked(&self.live);
+        let (begin, end) = (
+            memory.address.get(),
+            memory.address.get() + memory.layout.size(),
+        );
+        let before = live.range(..end).next_back();
+        assert!(before.is_none_or(|(other, size)| other + size <= begin));
+        live.insert(begin, memory.layout.size());
+        Ok(memory)
+    }
+
+    unsafe fn release(&self, site: &Site, memory: RawAllocation) {
+        self.see();
+        let size = locked(&self.live).remove(&memory.address.get());
+        assert_eq!(size, Some(memory.layout.size()), "given back once, whole");
+        if self.recycles {
+            let mut returned = locked(&self.returned);
+            returned.entry(memory.layout).or_default().push(memory);
+            return;
+        }
+        // SAFETY: the caller promises what the device asks for.
+        unsafe { site.device.release(memory) };
+    }
+
+    fn create_queue(
+        &self,
+        site: &Site,
+        options: &QueueOptions,
+    ) -> Result<Arc<dyn hal::Queue>, DeviceError> {
+        self.see();
+        site.device.create_queue(options)
+    }
+
+    unsafe fn submit(
+        &self,
+        _site: &Site,
+        queue: &Arc<dyn hal::Queue>,
+        submission: Submission<'_>,
+    ) -> Result<hal::Point, DeviceError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller promises what the queue asks for.
+        unsafe { queue.submit(submission) }
+    }
+}
