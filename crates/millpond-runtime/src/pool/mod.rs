@@ -12,11 +12,12 @@
 //! 1. the queue's own newest block of the class (R1), then its parked blocks that became quiet;
 //! 2. blocks whose last use the queue is ordered behind (R2);
 //! 3. what has completed: the store, then the oldest blocks of other queues (R3);
-//! 4. growth from the driver, while that is comfortable and within the maximum (R4);
+//! 4. growth from the driver, while that is comfortable and within the maximum (R4), unless queues
+//!    have cached so much that merging it serves;
 //! 5. everything the queues have cached, merged;
 //! 6. pending memory that the queue is made to wait for, the least work away (R5);
 //! 7. what reclaimers give up (R7), then waiting on the host for the smallest sufficient set of
-//!    frees (R6);
+//!    frees (R6), or for segments that can go back whole so that the pool can grow;
 //! 8. giving idle segments back, of this pool and then of the device's others, and growing then;
 //! 9. reclaimers once more, told that it is critical;
 //! 10. an error that says what the pool holds and what would make room (R8).

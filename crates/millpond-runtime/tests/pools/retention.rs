@@ -6,8 +6,8 @@ use std::time::Duration;
 use millpond_runtime::{MemoryKind, PoolOptions};
 use millpond_testkit::watchdog::watched;
 
-use crate::support::in_order;
-use crate::{GIB, MIB, at_once, check, close_gate, null, pool, use_on};
+use crate::support::{in_order, values};
+use crate::{GIB, KIB, MIB, at_once, check, close_gate, null, pool, use_on};
 
 #[test]
 fn p07_a_closed_pool_keeps_what_is_live_and_gives_all_back_at_last() {
@@ -199,5 +199,30 @@ fn f078_idle_memory_goes_back_and_busy_memory_stays() {
         }
         assert_eq!(fewest_calls, 1, "the segment in use stays, the others go");
         check(&pool);
+    });
+}
+
+#[test]
+fn f078_a_copy_keeps_its_source_until_it_is_done() {
+    watched(|| {
+        let device = crate::support::device();
+        let (queue, other) = (in_order(&device), in_order(&device));
+        let pool = pool(&device, PoolOptions::default());
+        let words: Vec<u64> = (0..64 * KIB as u64).collect();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let source = queue.allocate_from(&pool, bytes.len()).unwrap();
+        let target = queue.allocate_from(&pool, bytes.len()).unwrap();
+        let gate = close_gate(&queue);
+        use_on(&queue, &source);
+        // Neither the vector nor the memory is anybody's but the copies'.
+        source.write_owned(0, bytes.clone()).unwrap();
+        queue.copy(&source, 0, &target, 0, bytes.len()).unwrap();
+        let address = source.address();
+        drop(source);
+        let scribbled = other.allocate_from(&pool, bytes.len()).unwrap();
+        assert_ne!(scribbled.address(), address);
+        scribbled.write(0, &vec![0xa5; bytes.len()]).unwrap();
+        gate.open();
+        assert_eq!(values(&target), words);
     });
 }
