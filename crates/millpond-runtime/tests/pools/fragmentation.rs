@@ -36,6 +36,12 @@ impl Trace {
         self.held -= memory.bytes();
         drop(memory);
     }
+
+    fn free_all(&mut self, all: impl IntoIterator<Item = Allocation>) {
+        for memory in all {
+            self.free(memory);
+        }
+    }
 }
 
 /// Training with batches of another length each: weights stay, activations are freed in reverse.
@@ -59,7 +65,7 @@ fn training(trace: &mut Trace) {
             trace.free(gradient);
         }
     }
-    weights.into_iter().for_each(|weight| trace.free(weight));
+    trace.free_all(weights);
 }
 
 /// Serving: requests come and go, and each grows by what it has at a time.
@@ -73,18 +79,16 @@ fn serving(trace: &mut Trace) {
         let index = trace.dice.roll(requests.len());
         if trace.dice.roll(12) == 0 {
             let done = requests.swap_remove(index);
-            done.into_iter().for_each(|memory| trace.free(memory));
+            trace.free_all(done);
         } else {
-            for layer in 0..4 {
-                let bytes = requests[index][layer].bytes() + 64 * KIB;
-                let grown = trace.allocate(bytes);
-                let old = std::mem::replace(&mut requests[index][layer], grown);
+            for layer in &mut requests[index] {
+                let grown = trace.allocate(layer.bytes() + 64 * KIB);
+                let old = std::mem::replace(layer, grown);
                 trace.free(old);
             }
         }
     }
-    let rest = requests.into_iter().flatten();
-    rest.for_each(|memory| trace.free(memory));
+    trace.free_all(requests.into_iter().flatten());
 }
 
 /// Random sizes and random frees, at 95 % of what the program allows itself.
@@ -98,7 +102,7 @@ fn random(trace: &mut Trace) {
         }
         live.push(trace.allocate(bytes));
     }
-    live.into_iter().for_each(|memory| trace.free(memory));
+    trace.free_all(live);
 }
 
 /// Data frames: columns of one length, filtered to others, small ones between.
@@ -113,12 +117,10 @@ fn columns(trace: &mut Trace) {
             let scratch = trace.allocate(rows * 4);
             let count = trace.allocate(8);
             result.push(trace.allocate(kept * 8));
-            for memory in [scratch, count, column] {
-                trace.free(memory);
-            }
+            trace.free_all([scratch, count, column]);
         }
         trace.free(mask);
-        result.into_iter().for_each(|memory| trace.free(memory));
+        trace.free_all(result);
     }
 }
 

@@ -267,7 +267,7 @@ fn f038_parts_of_memory_are_the_bytes_they_say() {
                 }
             }
             queue.wait().unwrap();
-            let error = buffer.view(1..len + 1).map(drop).unwrap_err();
+            let error = buffer.view(1..=len).map(drop).unwrap_err();
             assert!(matches!(error, Error::Bounds { .. }), "{error}");
         }
     });

@@ -14,6 +14,7 @@ use millpond_testkit::watchdog::watched;
 use crate::support::{driver, in_order, out_of_order};
 use crate::{MIB, at_most, check, close_gate, pool, use_on, without_inserted_waits};
 
+#[expect(clippy::needless_pass_by_value, reason = "it is asked about a call")]
 fn is_lost<T>(answer: Result<T, Error>) -> bool {
     matches!(answer, Err(Error::Device(DeviceError::Lost { .. })))
 }
