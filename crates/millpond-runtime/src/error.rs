@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use millpond_hal::{DeviceError, Failure};
+use millpond_hal::{Address, DeviceError, Failure};
 use millpond_types::MemoryKind;
 
 use crate::pool::OutOfMemory;
@@ -34,6 +34,27 @@ pub enum Error {
         what: &'static str,
         /// How many others there are.
         handles: usize,
+    },
+    /// A graph freed its memory when it was launched again, and a handle was used after that.
+    #[error("{bytes} bytes of memory at {address} were freed by a later launch of their graph")]
+    Revoked {
+        /// The first byte.
+        address: Address,
+        /// How many.
+        bytes: usize,
+    },
+    /// A graph was to be launched while memory that its last launch left is in use.
+    #[error(
+        "launch of graph '{graph}': {held} of the {outputs} allocations that its last launch left \
+         are still held: drop them, or have the graph free them with auto_free"
+    )]
+    OutputsHeld {
+        /// The graph.
+        graph: String,
+        /// How many are held.
+        held: usize,
+        /// How many there are.
+        outputs: usize,
     },
     /// A tag's budget doesn't allow the allocation.
     #[error(

@@ -42,6 +42,7 @@ pub mod clock;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod graph;
 #[allow(unsafe_code, reason = "registers a fork handler")]
 mod lifecycle;
 #[allow(
@@ -65,6 +66,9 @@ pub mod waiting;
 pub use device::Device;
 pub use error::{Error, Result};
 pub use event::{Event, Status};
+pub use graph::{
+    Graph, GraphBuilder, GraphMemory, GraphOperand, GraphOptions, GraphUse, RequiredMemory,
+};
 pub use memory::{
     Allocation, Buffer, Host, HostMut, Operand, Release, View, ViewMut, drain_releases,
 };

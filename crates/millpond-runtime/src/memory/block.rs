@@ -10,7 +10,9 @@ use std::sync::atomic::AtomicBool;
 use millpond_hal::Address;
 use millpond_types::MemoryKind;
 
+use crate::error::{Error, Result};
 use crate::memory::foreign::Release;
+use crate::memory::part::Part;
 use crate::memory::tracking::Tracking;
 use crate::pool::{Class, PoolCore, Tag};
 use crate::queue::{Queue, QueueCore};
@@ -22,6 +24,8 @@ pub(crate) enum Source {
     Pool { pool: Arc<PoolCore>, class: Class },
     /// Somebody else, who is told when the last use has completed (rule M3).
     Foreign(Option<Release>),
+    /// Another allocation, which lives as long.
+    Part(Part),
 }
 
 /// Bytes of one kind, and the queue they are at home on.
@@ -60,8 +64,21 @@ impl Block {
     pub(crate) fn pool(&self) -> Option<&Arc<PoolCore>> {
         match &self.source {
             Source::Pool { pool, .. } => Some(pool),
+            Source::Part(part) => part.whole().block().pool(),
             Source::Foreign(_) => None,
         }
+    }
+
+    /// Fails if the bytes were taken back.
+    #[inline]
+    pub(crate) fn check_valid(&self) -> Result<()> {
+        if self.tracking.is_revoked() {
+            return Err(Error::Revoked {
+                address: self.base,
+                bytes: self.bytes,
+            });
+        }
+        Ok(())
     }
 
     /// The same bytes under new ownership, leaving nothing to do for this block's destructor.
@@ -112,6 +129,9 @@ pub(crate) fn retire(mut block: Arc<Block>) {
                 release.after(&unfinished);
             }
         }
+        Source::Part(part) => home
+            .core()
+            .with_line(|_| part.pass_on(&unique.tracking, home.core().native())),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::lifecycle;
 use crate::memory::tracking::Dependencies;
 use crate::memory::{Allocation, Release};
-use crate::queue::work::{check_range, overwrite};
+use crate::queue::fit::{check_range, overwrite};
 use crate::queue::{Queue, QueueCore, Use};
 
 /// Copies up to this size run on the calling thread when nothing stands before them.
@@ -74,11 +74,13 @@ impl Allocation {
         let home = self.block().home();
         let mut found = Dependencies::default();
         home.with_line(|_| {
-            self.block()
+            let block = self.block();
+            block.check_valid()?;
+            block
                 .tracking
                 .capture(home.native(), None, access, &mut found);
-        });
-        Ok(found)
+            Ok(found)
+        })
     }
 
     /// Copies bytes to the host, in order with what was submitted before.
@@ -86,7 +88,7 @@ impl Allocation {
     /// # Errors
     /// A range outside of the allocation; the failure of its last writer.
     pub fn read(&self, offset: usize, to: &mut [u8]) -> Result<()> {
-        check_range("read", self, offset, to.len())?;
+        check_range("read", self.bytes(), offset, to.len())?;
         let src = self.address().offset(offset);
         self.copy_with_host(Access::Read, src, Address::of(to.as_mut_ptr()), to.len())
     }
@@ -97,9 +99,9 @@ impl Allocation {
     /// # Errors
     /// A range outside of the allocation; a closed queue.
     pub fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
-        check_range("write", self, offset, from.len())?;
+        check_range("write", self.bytes(), offset, from.len())?;
         let dst = self.address().offset(offset);
-        let access = overwrite(self, from.len());
+        let access = overwrite(self.bytes(), from.len());
         self.copy_with_host(access, Address::of(from.as_ptr()), dst, from.len())
     }
 
@@ -108,7 +110,7 @@ impl Allocation {
     /// # Errors
     /// As for [`Allocation::write`].
     pub fn write_owned(&self, offset: usize, from: Vec<u8>) -> Result<()> {
-        check_range("write", self, offset, from.len())?;
+        check_range("write", self.bytes(), offset, from.len())?;
         let len = from.len();
         let staged = STAGED.fetch_add(len, Ordering::Relaxed);
         if staged + len > MOST_STAGED || (len <= SMALL && self.is_idle()) {
@@ -118,7 +120,7 @@ impl Allocation {
         let queue = self.block().home().device().host_queue()?;
         let uses = [Use {
             allocation: self,
-            access: overwrite(self, from.len()),
+            access: overwrite(self.bytes(), from.len()),
         }];
         let command = Command::Copy {
             src: Address::of(from.as_ptr()),

@@ -11,6 +11,7 @@ mod block;
 mod buffer;
 mod foreign;
 mod host;
+mod part;
 pub(crate) mod tracking;
 
 use std::fmt;
@@ -118,11 +119,6 @@ impl Allocation {
         if let Some(block) = Arc::get_mut(&mut self.0) {
             block.tag = tag;
         }
-    }
-
-    /// How many handles share the bytes.
-    pub(crate) fn handles(&self) -> usize {
-        Arc::strong_count(&self.0)
     }
 
     /// Whether the memory belongs to somebody else.

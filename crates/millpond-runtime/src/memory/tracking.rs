@@ -18,7 +18,7 @@
 //! waited for them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use millpond_hal::{Access, Point};
 use smallvec::SmallVec;
@@ -41,6 +41,8 @@ pub(crate) struct Tracking {
     timeless: bool,
     /// Whether `others` has entries.
     has_others: AtomicBool,
+    /// Whether the bytes were taken back while there were handles.
+    revoked: AtomicBool,
     others: Mutex<Vec<Use>>,
 }
 
@@ -75,18 +77,33 @@ pub(crate) const JOIN: usize = 64;
 impl Tracking {
     /// Of memory that was freed, but may be in use until the points are reached.
     pub(crate) fn behind(conditions: &[(Arc<Native>, u64)]) -> Self {
-        let mut tracking = Self::default();
-        for (queue, sequence) in conditions {
+        let tracking = Self::default();
+        tracking.follow(None, conditions);
+        tracking.forget_content();
+        tracking
+    }
+
+    /// Counts points of others as uses, whatever they were: later commands come behind them.
+    pub(crate) fn follow(&self, home: Option<&Arc<Native>>, points: &[(Arc<Native>, u64)]) {
+        for (queue, sequence) in points {
+            if queue.in_order && home.is_some_and(|home| Arc::ptr_eq(home, queue)) {
+                self.write
+                    .store(self.write.load(Relaxed).max(*sequence), Relaxed);
+                continue;
+            }
             // Several points of an out-of-order queue may be unordered: all of them are kept.
             let access = if queue.in_order {
                 Access::Write
             } else {
                 Access::Read
             };
-            tracking.record_other(queue, *sequence, access);
+            self.record_other(queue, *sequence, access);
         }
-        tracking.forget_content();
-        tracking
+    }
+
+    /// Comes behind every use of other memory, which has the same home.
+    pub(crate) fn inherit(&self, home: &Arc<Native>, other: &Self) {
+        self.follow(Some(home), &other.unfinished(home));
     }
 
     /// Says whether uses that have completed count until the host has waited for them.
@@ -104,17 +121,26 @@ impl Tracking {
     /// Earlier uses count for order alone from now on: what they wrote is nobody's content, and
     /// their failures are nobody's.
     #[inline]
-    pub(crate) fn forget_content(&mut self) {
-        *self.stale.get_mut() = true;
-        if *self.has_others.get_mut() {
-            let others = self
-                .others
-                .get_mut()
-                .unwrap_or_else(PoisonError::into_inner);
-            for entry in others {
+    pub(crate) fn forget_content(&self) {
+        self.stale.store(true, Relaxed);
+        if self.has_others.load(Relaxed) {
+            for entry in lock(&self.others).iter_mut() {
                 entry.stale = true;
             }
         }
+    }
+
+    /// Ends the right to use the memory by this record. It is never quiet again, so that every
+    /// way of using it comes by [`Tracking::is_revoked`].
+    pub(crate) fn revoke(&self) {
+        self.revoked.store(true, Relaxed);
+        self.has_others.store(true, Relaxed);
+    }
+
+    /// Whether the memory is somebody else's by now.
+    #[inline]
+    pub(crate) fn is_revoked(&self) -> bool {
+        self.revoked.load(Relaxed)
     }
 
     /// Whether no use has yet to complete and no writer failed.
@@ -142,9 +168,11 @@ impl Tracking {
     #[cold]
     fn others_rest(&self, timeless: bool) -> bool {
         let mut others = lock(&self.others);
+        let revoked = self.is_revoked();
         others.retain_mut(|entry| entry.matters_still(self.timeless));
-        self.has_others.store(!others.is_empty(), Relaxed);
-        !others.iter().any(|entry| entry.matters(timeless))
+        self.has_others
+            .store(revoked || !others.is_empty(), Relaxed);
+        !revoked && !others.iter().any(|entry| entry.matters(timeless))
     }
 
     /// Gathers what a command of `on` with this access must follow; no queue stands for the host.
@@ -284,7 +312,7 @@ impl Tracking {
 
     /// The same uses, for an allocation that is at home on another queue from now on.
     pub(crate) fn rehome(&mut self, old: &Arc<Native>) -> Self {
-        let mut moved = std::mem::take(self);
+        let moved = std::mem::take(self);
         let write = moved.write.swap(0, Relaxed);
         let read = moved.read.swap(0, Relaxed);
         if write != 0 {

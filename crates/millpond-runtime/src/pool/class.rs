@@ -54,6 +54,11 @@ pub(crate) fn most(size: usize) -> usize {
     size + size / 8
 }
 
+/// Bytes, rounded up to whole granules.
+pub(crate) fn granule_multiple(bytes: usize) -> usize {
+    bytes.div_ceil(GRANULE).saturating_mul(GRANULE)
+}
+
 /// The bytes that a request, which was granted, counts for.
 pub(crate) fn granted(bytes: usize) -> usize {
     of(bytes).map_or(bytes, |(_, size)| size)

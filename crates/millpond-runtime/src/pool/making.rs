@@ -16,6 +16,7 @@ use crate::pool::core::{PoolCore, usable};
 use crate::pool::handle::Pool;
 use crate::pool::options::PoolOptions;
 use crate::pool::pressure::{Pressure, Reclaimer};
+use crate::queue::fit::check_range;
 
 impl Device {
     /// Makes a pool.
@@ -44,7 +45,7 @@ impl Device {
     ) -> Result<Pool> {
         lifecycle::check("creating a pool")?;
         check_options(self, &options)?;
-        crate::queue::work::check_range("pool over memory", memory, part.start, part.len())?;
+        check_range("pool over memory", memory.bytes(), part.start, part.len())?;
         if memory.device() != *self {
             return Err(Error::DeviceMismatch {
                 operation: "pool over memory".to_owned(),

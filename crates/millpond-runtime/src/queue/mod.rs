@@ -3,7 +3,9 @@
 //! `line.rs` has the submission protocol, `submit.rs` carries it out, `work.rs` lists what can be
 //! asked of a queue, `native.rs` is the backend's part of it.
 
+mod batch;
 mod call;
+pub(crate) mod fit;
 mod gone;
 mod inline;
 mod life;
@@ -28,10 +30,12 @@ use crate::memory::{Allocation, Block, Source};
 use crate::sync::lock;
 
 use crate::pool::{Class, Step, granted};
+pub(crate) use batch::Batch;
 pub use call::Operands;
 pub(crate) use gone::Gone;
 pub(crate) use line::Line;
 pub(crate) use native::Native;
+pub(crate) use submit::as_task;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use, serve_tasks};
 
 /// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.

@@ -4,8 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
-use millpond_hal::{Access, Address, Command, DeviceError, Gate, HostKernel, Submission, Touch};
-use millpond_types::MemoryKind;
+use millpond_hal::{Access, Command, DeviceError, Gate, HostKernel, Submission, Touch};
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
@@ -13,8 +12,9 @@ use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
+use crate::queue::batch::Batch;
+use crate::queue::fit::{check_device, check_kernel};
 use crate::queue::line::{Line, Lines};
-use crate::queue::work::overwrite;
 use crate::queue::{Native, QueueCore};
 use crate::trace::current_origin;
 
@@ -35,7 +35,7 @@ pub struct Use<'a> {
 }
 
 /// Work of another driver that a gate on this queue stands for.
-struct Bridge {
+pub(super) struct Bridge {
     gate: Gate,
     queue: Arc<Native>,
     sequence: u64,
@@ -74,33 +74,11 @@ impl QueueCore {
         kernel: K,
         operands: &[&Allocation],
     ) -> Result<()> {
-        if operands.len() != kernel.operands() {
-            return Err(Error::OperandCount {
-                operation: describe(&kernel),
-                expected: kernel.operands(),
-                found: operands.len(),
-            });
-        }
-        let mut uses: SmallVec<[Use<'_>; 4]> = SmallVec::new();
-        let mut bases: SmallVec<[Address; 4]> = SmallVec::new();
-        for (index, &allocation) in operands.iter().enumerate() {
-            let footprint = kernel.footprint(index);
-            if footprint.bytes.end > allocation.bytes() {
-                return Err(Error::Bounds {
-                    operation: describe(&kernel),
-                    begin: footprint.bytes.start,
-                    end: footprint.bytes.end,
-                    size: allocation.bytes(),
-                });
-            }
-            // What a write leaves alone still depends on earlier writers.
-            let access = match footprint.access {
-                Access::Write => overwrite(allocation, footprint.bytes.len()),
-                access => access,
-            };
-            uses.push(Use { allocation, access });
-            bases.push(allocation.address());
-        }
+        let sizes: SmallVec<[usize; 4]> = operands.iter().map(|operand| operand.bytes()).collect();
+        let accesses = check_kernel(&kernel, &sizes)?;
+        let use_ = |(&allocation, access)| Use { allocation, access };
+        let uses: SmallVec<[Use<'_>; 4]> = operands.iter().zip(accesses).map(use_).collect();
+        let bases = operands.iter().map(|operand| operand.address()).collect();
         self.check_devices(&uses, || describe(&kernel))?;
         let kernel: Arc<dyn HostKernel> = Arc::new(kernel);
         self.submit(&uses, Command::Launch { kernel, bases })
@@ -109,18 +87,8 @@ impl QueueCore {
 
     pub(crate) fn check_devices(&self, uses: &[Use<'_>], name: impl Fn() -> String) -> Result<()> {
         for (operand, use_) in uses.iter().enumerate() {
-            let block = use_.allocation.block();
-            let home = block.home();
-            if !std::ptr::eq(Arc::as_ptr(home), self)
-                && home.device() != self.device()
-                && block.kind != MemoryKind::Host
-            {
-                return Err(Error::DeviceMismatch {
-                    operation: name(),
-                    operand,
-                    found: home.device().name().to_owned(),
-                    expected: self.device().name().to_owned(),
-                });
+            if !std::ptr::eq(Arc::as_ptr(use_.allocation.block().home()), self) {
+                check_device(self.device(), operand, use_.allocation, &name)?;
             }
         }
         Ok(())
@@ -131,16 +99,7 @@ impl QueueCore {
     /// The caller has checked that the command stays within its operands.
     pub(crate) fn submit(self: &Arc<Self>, uses: &[Use<'_>], command: Command) -> Result<u64> {
         let sequence = self.submit_behind(uses, None, command, Dependencies::default())?;
-        if uses.iter().any(|use_| use_.allocation.is_host_shared()) && !in_task() {
-            // Host code may look at, or change, the bytes as soon as this returns.
-            let waited = self
-                .native()
-                .wait_or_stop(sequence, "a wait for memory of the host");
-            if let Err(Error::Failed(failure)) = &waited {
-                failure.surface();
-            }
-            waited?;
-        }
+        self.wait_if_shared(uses, sequence)?;
         Ok(sequence)
     }
 
@@ -181,7 +140,12 @@ impl QueueCore {
             let mut lines = self.lock_with_room(uses)?;
             self.append(&mut lines.own, uses, claims, command, others, &mut bridges)
         };
-        // Also of a command that was refused at last: its gates are on the queue.
+        self.settle(answer, bridges)
+    }
+
+    /// What remains to be done once the lines are unlocked, also of commands that were refused at
+    /// last: a gate that nobody opens holds its queue.
+    fn settle<T>(&self, answer: Result<T>, bridges: SmallVec<[Bridge; 1]>) -> Result<T> {
         open_when_reached(bridges);
         if let Err(Error::Device(refusal)) = &answer {
             self.device().site().note_refusal(refusal);
@@ -189,11 +153,48 @@ impl QueueCore {
         answer
     }
 
+    /// Hands over several commands as one step, which nothing comes between: the body appends them
+    /// and answers the event that stands for all. `uses` names, for its line, all memory that they
+    /// use. They need room as one command does.
+    pub(crate) fn submit_together(
+        self: &Arc<Self>,
+        uses: &[Use<'_>],
+        body: impl FnOnce(&mut Batch<'_>) -> Result<Event>,
+    ) -> Result<Event> {
+        lifecycle::check("submitting")?;
+        let mut bridges = SmallVec::new();
+        let answer = {
+            let mut lines = self.lock_with_room(uses)?;
+            body(&mut Batch::new(self, &mut lines.own, &mut bridges))
+        };
+        let event = self.settle(answer, bridges)?;
+        self.wait_if_shared(uses, event.sequence())?;
+        Ok(event)
+    }
+
+    /// Waits for a command on memory shared with the host, which may look at the bytes, or change
+    /// them, as soon as the call returns that submits it.
+    fn wait_if_shared(&self, uses: &[Use<'_>], sequence: u64) -> Result<()> {
+        if !uses.iter().any(|use_| use_.allocation.is_host_shared()) || in_task() {
+            return Ok(());
+        }
+        let waited = self
+            .native()
+            .wait_or_stop(sequence, "a wait for memory of the host");
+        if let Err(Error::Failed(failure)) = &waited {
+            failure.surface();
+        }
+        waited
+    }
+
     /// Locks the lines once the queue has room for a command.
     fn lock_with_room<'a>(self: &'a Arc<Self>, uses: &[Use<'a>]) -> Result<Lines<'a>> {
         loop {
             let lines = Lines::lock(self, uses);
             lines.own.check_open(self)?;
+            for use_ in uses {
+                use_.allocation.block().check_valid()?;
+            }
             let unfinished = lines.own.submitted - self.native().progress().completed();
             if unfinished < BACKLOG || in_task() {
                 return Ok(lines);
@@ -209,7 +210,7 @@ impl QueueCore {
     }
 
     /// Appends a command behind what the queue waits for, and what it and its operands require.
-    fn append(
+    pub(super) fn append(
         &self,
         line: &mut Line,
         uses: &[Use<'_>],

@@ -11,6 +11,7 @@ use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
 use crate::queue::Queue;
+use crate::queue::fit::{check_copy, check_fill, check_range, overwrite};
 use crate::queue::submit::{Use, as_task, stop_if_interrupted};
 
 /// What runs on a host thread when the queue reaches it; the error's text becomes the failure.
@@ -29,15 +30,8 @@ impl Queue {
         dst_offset: usize,
         bytes: usize,
     ) -> Result<()> {
-        check_range("copy", src, src_offset, bytes)?;
-        check_range("copy", dst, dst_offset, bytes)?;
-        if src.same_as(dst) && src_offset.abs_diff(dst_offset) < bytes {
-            return Err(Error::Overlap {
-                src: src_offset,
-                dst: dst_offset,
-                bytes,
-            });
-        }
+        let ranges = [(src.bytes(), src_offset), (dst.bytes(), dst_offset)];
+        check_copy(ranges, bytes, src.same_as(dst))?;
         if bytes == 0 {
             return Ok(());
         }
@@ -48,7 +42,7 @@ impl Queue {
             },
             Use {
                 allocation: dst,
-                access: overwrite(dst, bytes),
+                access: overwrite(dst.bytes(), bytes),
             },
         ];
         let command = Command::Copy {
@@ -65,22 +59,13 @@ impl Queue {
     /// A range outside of the allocation, or not a multiple of the pattern; a closed queue.
     pub fn fill(&self, dst: &Allocation, range: Range<usize>, pattern: Pattern) -> Result<()> {
         let bytes = range.len();
-        check_range("fill", dst, range.start, bytes)?;
-        if !bytes.is_multiple_of(pattern.bytes().len()) {
-            return Err(Error::Invalid {
-                what: "fill",
-                reason: format!(
-                    "{bytes} bytes are not a multiple of a pattern of {} bytes",
-                    pattern.bytes().len()
-                ),
-            });
-        }
+        check_fill(dst.bytes(), &range, pattern)?;
         if bytes == 0 {
             return Ok(());
         }
         let uses = [Use {
             allocation: dst,
-            access: overwrite(dst, bytes),
+            access: overwrite(dst.bytes(), bytes),
         }];
         let dst = dst.address().offset(range.start);
         self.core()
@@ -201,7 +186,7 @@ impl Queue {
     /// # Errors
     /// A range outside of the allocation; a closed queue.
     pub fn prefetch(&self, allocation: &Allocation, range: Range<usize>) -> Result<()> {
-        check_range("prefetch", allocation, range.start, range.len())?;
+        check_range("prefetch", allocation.bytes(), range.start, range.len())?;
         let address = allocation.address().offset(range.start);
         let uses = [Use {
             allocation,
@@ -228,7 +213,7 @@ impl Queue {
         range: Range<usize>,
         advice: Advice,
     ) -> Result<()> {
-        check_range("advise", allocation, range.start, range.len())?;
+        check_range("advise", allocation.bytes(), range.start, range.len())?;
         let address = allocation.address().offset(range.start);
         let uses = [Use {
             allocation,
@@ -263,34 +248,5 @@ impl Dependencies {
             waited?;
         }
         Ok(())
-    }
-}
-
-/// Fails unless the range lies within the allocation.
-pub(crate) fn check_range(
-    operation: &str,
-    allocation: &Allocation,
-    begin: usize,
-    bytes: usize,
-) -> Result<()> {
-    let end = begin.saturating_add(bytes);
-    if end > allocation.bytes() {
-        return Err(Error::Bounds {
-            operation: operation.to_owned(),
-            begin,
-            end,
-            size: allocation.bytes(),
-        });
-    }
-    Ok(())
-}
-
-/// How a command that overwrites `bytes` bytes of an allocation uses it: what it leaves alone still
-/// depends on earlier writers.
-pub(crate) fn overwrite(allocation: &Allocation, bytes: usize) -> Access {
-    if bytes == allocation.bytes() {
-        Access::Write
-    } else {
-        Access::Update
     }
 }
