@@ -128,7 +128,7 @@ impl GraphBuilder {
     ) -> Result<()> {
         let operands = [src.into(), dst.into()];
         let [src, dst] = self.sizes("graph copy", operands)?;
-        let same_memory = self.find(operands[0]) == self.find(operands[1]);
+        let same_memory = operands[0].is_same_as(operands[1]);
         check_copy([(src, src_offset), (dst, dst_offset)], bytes, same_memory)?;
         if bytes > 0 {
             let accesses = [Access::Read, overwrite(dst, bytes)];

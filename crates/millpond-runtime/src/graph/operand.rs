@@ -23,6 +23,16 @@ pub enum GraphOperand<'a> {
     Allocation(&'a Allocation),
 }
 
+impl GraphOperand<'_> {
+    pub(super) fn is_same_as(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Memory(one), Self::Memory(other)) => one == other,
+            (Self::Allocation(one), Self::Allocation(other)) => one.same_as(other),
+            _ => false,
+        }
+    }
+}
+
 impl From<GraphMemory> for GraphOperand<'_> {
     fn from(memory: GraphMemory) -> Self {
         Self::Memory(memory)

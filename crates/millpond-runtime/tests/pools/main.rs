@@ -39,10 +39,11 @@ use std::sync::Arc;
 use millpond_hal::Driver;
 use millpond_hal::null::{NullDriver, NullOptions};
 use millpond_runtime::{
-    AllocateOptions, Allocation, Device, Error, Event, Gate, MemoryKind, Pool, PoolOptions, Queue,
-    Registry, Reuse, Wait,
+    AllocateOptions, Allocation, Device, Event, MemoryKind, Pool, PoolOptions, Queue, Registry,
+    Reuse, Wait,
 };
 use millpond_testkit::watchdog::watched;
+pub(crate) use support::{Held, close_gate, hold};
 
 pub(crate) const KIB: usize = 1 << 10;
 pub(crate) const MIB: usize = 1 << 20;
@@ -65,33 +66,6 @@ pub(crate) fn each(test: impl Fn(&Device) + Send + Sync + 'static) {
         test(&device);
         test(&support::device());
     });
-}
-
-/// Holds a queue back until it is opened, by a test that fails as well.
-pub(crate) struct Held(Gate);
-
-impl Held {
-    pub(crate) fn open(&self) {
-        self.0.open(Ok(()));
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.open();
-    }
-}
-
-/// Holds a queue back.
-pub(crate) fn close_gate(queue: &Queue) -> Held {
-    hold(queue).unwrap()
-}
-
-/// The same, if the queue takes it.
-pub(crate) fn hold(queue: &Queue) -> Result<Held, Error> {
-    let held = Held(Gate::new());
-    queue.gate(&held.0, &[])?;
-    Ok(held)
 }
 
 /// Makes the queue use memory, so that freeing it is pending for as long as the queue is held.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_hal::{Access, Address, Driver, Footprint, HostKernel, KernelError};
 use millpond_runtime::{
-    Allocation, Device, Error, Event, MemoryKind, Queue, QueueOptions, Registry, Release,
+    Allocation, Device, Error, Event, Gate, MemoryKind, Queue, QueueOptions, Registry, Release,
 };
 
 /// More than any queue runs inline.
@@ -37,6 +37,33 @@ pub fn device() -> Device {
 
 pub fn in_order(device: &Device) -> Queue {
     device.create_queue(&QueueOptions::default()).unwrap()
+}
+
+/// Holds a queue back until it is opened, by a test that fails as well.
+pub struct Held(Gate);
+
+impl Held {
+    pub fn open(&self) {
+        self.0.open(Ok(()));
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.open();
+    }
+}
+
+/// Holds a queue back.
+pub fn close_gate(queue: &Queue) -> Held {
+    hold(queue).unwrap()
+}
+
+/// The same, if the queue takes it.
+pub fn hold(queue: &Queue) -> Result<Held, Error> {
+    let held = Held(Gate::new());
+    queue.gate(&held.0, &[])?;
+    Ok(held)
 }
 
 /// Whether nothing completes the event for a while.
