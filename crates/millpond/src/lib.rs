@@ -12,6 +12,8 @@
 //! * A [`Buffer`] owns elements of one type alone; an [`Allocation`] is a counted handle to bytes.
 //!   Both come from a [`Pool`] of their device and [`MemoryKind`]: its current one, or one that is
 //!   named, with limits of its own.
+//! * A [`Graph`] is a list of commands and allocations that is recorded once and launched many
+//!   times.
 //! * A [`tensor::Tensor`] is a dtype and a layout over an allocation.
 //!
 //! # Guarantees
@@ -109,10 +111,10 @@ pub use millpond_hal::layers::{Actor, Conflict, Race};
 #[doc(inline)]
 pub use millpond_runtime::{
     Access, Address, AllocateOptions, Allocation, Buffer, Device, Error, Event, Failure,
-    FailureKind, Fit, Gate, Host, HostMut, Level, MemoryKind, OutOfMemory, Partition, Pattern,
-    Pool, PoolOptions, Pressure, Queue, QueueOptions, Reclaimer, Recorder, Recording, Release,
-    Replay, Result, Reuse, Scope, Statistics, Status, Step, Tag, TagScope, Touch, Use, View,
-    ViewMut, Wait, Zero,
+    FailureKind, Fit, Gate, Graph, GraphBuilder, GraphMemory, GraphOperand, GraphOptions, GraphUse,
+    Host, HostMut, Level, MemoryKind, OutOfMemory, Partition, Pattern, Pool, PoolOptions, Pressure,
+    Queue, QueueOptions, Reclaimer, Recorder, Recording, Release, Replay, RequiredMemory, Result,
+    Reuse, Scope, Statistics, Status, Step, Tag, TagScope, Touch, Use, View, ViewMut, Wait, Zero,
 };
 #[doc(inline)]
 pub use millpond_types::{DType, Scalar};

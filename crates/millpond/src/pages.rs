@@ -11,4 +11,5 @@ macro_rules! pages {
 pages! {
     readme "README.md";
     rust_guide "docs/guides/rust.md";
+    graphs "docs/concepts/graphs.md";
 }

@@ -20,6 +20,7 @@ examples! {
     tensors "../examples/07_tensors.rs";
     foreign_memory "../examples/08_foreign_memory.rs";
     own_pool "../examples/09_own_pool.rs";
+    graphs "../examples/10_graphs.rs";
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use millpond::tensor::{Operand, Place, Tensor};
 use millpond::{
-    Allocation, Buffer, Device, Error, Event, Failure, Gate, Host, HostMut, Pool, Queue, Reclaimer,
-    Release, Statistics, Tag, View, ViewMut,
+    Allocation, Buffer, Device, Error, Event, Failure, Gate, Graph, GraphBuilder, Host, HostMut,
+    Pool, Queue, Reclaimer, Release, Statistics, Tag, View, ViewMut,
 };
 
 /// Compiles for types that are `Send` and `Sync` only.
@@ -15,6 +15,8 @@ const _: () = {
     shared::<Event>();
     shared::<Gate>();
     shared::<Pool>();
+    shared::<GraphBuilder>();
+    shared::<Graph>();
     shared::<Tag>();
     shared::<Reclaimer>();
     shared::<Statistics>();

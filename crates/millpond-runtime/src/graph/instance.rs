@@ -14,6 +14,7 @@ use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::{GRANULE, Pool, Zero};
 use crate::queue::Queue;
+use crate::queue::fit::check_range;
 
 /// A recording with memory to run in. `Send` and `Sync`; launching needs it alone, so that its
 /// launches have one order.
@@ -77,7 +78,8 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// [`Error::Bounds`] for a workspace that is too small; [`Error::Invalid`] for one whose
-    /// address is no multiple of 256; [`Error::DeviceMismatch`]; as for [`Queue::allocate_from`].
+    /// address is no multiple of 256, or that commands of the graph name;
+    /// [`Error::DeviceMismatch`]; as for [`Queue::allocate_from`].
     pub fn instantiate_in(&self, workspace: &Allocation) -> Result<Graph> {
         lifecycle::check("instantiating a graph")?;
         let program = Arc::clone(&self.program);
@@ -121,7 +123,7 @@ fn check_workspace(
     required: usize,
     what: &'static str,
 ) -> Result<()> {
-    crate::queue::fit::check_range(what, workspace.bytes(), 0, required)?;
+    check_range(what, workspace.bytes(), 0, required)?;
     if workspace.device() != program.device {
         return Err(Error::DeviceMismatch {
             operation: what.to_owned(),
@@ -131,11 +133,14 @@ fn check_workspace(
         });
     }
     let address = workspace.address();
-    if required > 0 && !address.get().is_multiple_of(GRANULE) {
-        let reason = format!("its address {address} is not a multiple of {GRANULE}");
-        return Err(Error::Invalid { what, reason });
-    }
-    Ok(())
+    let reason = if required > 0 && !address.get().is_multiple_of(GRANULE) {
+        format!("its address {address} is not a multiple of {GRANULE}")
+    } else if program.held.iter().any(|held| held.same_as(workspace)) {
+        format!("commands of graph '{}' name it", program.name)
+    } else {
+        return Ok(());
+    };
+    Err(Error::Invalid { what, reason })
 }
 
 impl Graph {

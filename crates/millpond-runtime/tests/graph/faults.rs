@@ -214,7 +214,9 @@ fn a_graph_may_go_while_its_launches_are_pending() {
             let last = use_on(&out_of_order(device), &memory, Access::Update);
             held.open();
             launched.wait().unwrap();
-            next.iter().for_each(|event| event.wait().unwrap());
+            for event in next {
+                event.wait().unwrap();
+            }
             last.wait().unwrap();
             drop(memory);
             let now = own.statistics();

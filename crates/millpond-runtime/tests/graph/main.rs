@@ -17,7 +17,7 @@ mod semantics;
 use std::sync::Arc;
 
 use millpond_hal::Driver;
-use millpond_hal::layers::{Layered, Order};
+use millpond_hal::layers::{Layered, Order, Validate};
 use millpond_hal::null::NullDriver;
 use millpond_runtime::{
     Access, Allocation, Device, Event, Graph, GraphBuilder, GraphMemory, GraphOptions, GraphUse,
@@ -30,6 +30,7 @@ pub(crate) const KIB: usize = 1 << 10;
 
 /// Runs a test on a driver's device, which must not hang; the checker must find no race.
 fn checked(driver: Arc<dyn Driver>, test: &impl Fn(&Device)) {
+    let driver = Arc::new(Layered::new(driver, Validate::default()));
     let driver = Arc::new(Layered::new(driver, Order::default()));
     let devices = Registry::new(&[Arc::clone(&driver) as Arc<dyn Driver>]);
     let device = devices.default_device().unwrap();

@@ -9,7 +9,8 @@ use millpond_runtime::{
 };
 
 use crate::support::{
-    Affine, Broken, Sum, close_gate, in_order, numbers, out_of_order, stays_pending, values,
+    Affine, Broken, Sum, close_gate, device as device_of_its_own, in_order, numbers, out_of_order,
+    stays_pending, values,
 };
 use crate::{KIB, byte, each, leaves, on_cpu, pool, recording, three_queues, touch};
 
@@ -144,6 +145,39 @@ fn graph_memory_alone_orders_launches_on_several_queues() {
         assert!(stays_pending(&last[0]), "it shares memory with the first");
         held.open();
         last[3].wait().unwrap();
+    });
+}
+
+#[test]
+fn a_launch_follows_memory_of_another_driver() {
+    on_cpu(|device| {
+        let elsewhere = device_of_its_own();
+        let far = in_order(&elsewhere);
+        let input = far.allocate(MemoryKind::Host, 64).unwrap();
+        let queue = in_order(device);
+        let result = numbers(&queue, &[0; 8]);
+        let mut recording = recording(device);
+        let inner = recording.allocate(64).unwrap();
+        recording.copy(&input, 0, inner, 0, 64).unwrap();
+        recording.copy(inner, 0, &result, 0, 64).unwrap();
+        recording.free(inner).unwrap();
+        let mut graph = recording.instantiate(&queue, &pool(device)).unwrap();
+        let held = close_gate(&far);
+        far.fill(&input, 0..64, byte(1)).unwrap();
+        let event = graph.launch(&queue).unwrap();
+        assert!(
+            stays_pending(&event),
+            "the input is written by another driver"
+        );
+        held.open();
+        event.wait().unwrap();
+        assert_eq!(values(&result), [u64::from_ne_bytes([1; 8]); 8]);
+        // Overwriting comes behind the launch.
+        let held = close_gate(&queue);
+        graph.launch(&queue).unwrap();
+        far.fill(&input, 0..64, byte(2)).unwrap();
+        held.open();
+        assert_eq!(values(&result), [u64::from_ne_bytes([1; 8]); 8]);
     });
 }
 
@@ -425,6 +459,12 @@ fn a_graph_runs_in_memory_that_holds_it_and_on_its_device() {
         let error = recording.instantiate_in(&small).unwrap_err();
         assert!(matches!(error, Error::Bounds { size: 500, .. }), "{error}");
         let mut graph = recording.instantiate(&queue, &pool(device)).unwrap();
+        let named = queue.allocate(MemoryKind::Device, 512).unwrap();
+        let mut other = crate::recording(device);
+        other.fill(&named, 0..512, byte(1)).unwrap();
+        let error = other.instantiate_in(&named).unwrap_err();
+        let expected = "graph workspace: commands of graph 'graph' name it";
+        assert_eq!(error.to_string(), expected);
 
         let part = device
             .partition(&Partition::ByCounts(vec![1]))
