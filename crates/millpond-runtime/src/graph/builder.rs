@@ -234,36 +234,16 @@ impl GraphBuilder {
         operands.iter().enumerate().map(size).collect()
     }
 
-    /// The number of an operand, if it has one already.
-    fn find(&self, operand: GraphOperand<'_>) -> Option<Place> {
-        match operand {
-            GraphOperand::Memory(memory) => Some(Place::Memory(memory.index)),
-            GraphOperand::Allocation(memory) => {
-                let held = &self.program.held;
-                let index = held.iter().position(|held| held.same_as(memory));
-                index.map(Place::Held)
-            }
-        }
-    }
-
     /// Appends a command whose operands were checked.
     fn push(&mut self, operands: &[GraphOperand<'_>], accesses: &[Access], work: Work) {
-        let mut placed = SmallVec::new();
-        for (&operand, &access) in operands.iter().zip(accesses) {
-            let place = match (self.find(operand), operand) {
-                (Some(place), _) => place,
-                (None, GraphOperand::Allocation(memory)) => {
-                    let program = Arc::make_mut(&mut self.program);
-                    program.held.push(memory.clone());
-                    Place::Held(program.held.len() - 1)
-                }
-                (None, GraphOperand::Memory(memory)) => Place::Memory(memory.index),
-            };
-            placed.push((place, access));
-        }
-        let operands = placed;
-        let steps = &mut Arc::make_mut(&mut self.program).steps;
-        steps.push(Step::Command { operands, work });
+        let program = Arc::make_mut(&mut self.program);
+        let place = |&operand: &GraphOperand<'_>| match operand {
+            GraphOperand::Memory(memory) => Place::Memory(memory.index),
+            GraphOperand::Allocation(memory) => Place::Held(program.hold(memory)),
+        };
+        let places = operands.iter().map(place);
+        let operands = places.zip(accesses.iter().copied()).collect();
+        program.steps.push(Step::Command { operands, work });
     }
 }
 

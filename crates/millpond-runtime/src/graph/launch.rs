@@ -12,7 +12,6 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::graph::instance::{Graph, Region};
-use crate::graph::plan::Life;
 use crate::graph::program::{Place, Program, Step};
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
@@ -65,29 +64,23 @@ impl Graph {
 
 /// Takes back what the launch before left, if that may be.
 fn free_outputs(program: &Program, regions: &mut [Region], revoked: &mut Vec<Block>) -> Result<()> {
-    let is_output = |life: &Life| life.end.is_none();
-    let is_held = |(life, region): &(&Life, &mut Region)| {
-        is_output(life) && region.memory.handles_under_line() > 0
-    };
-    let lives = &program.lives;
-    let held = lives.iter().zip(regions.iter_mut()).filter(is_held);
-    let (mut stuck, mut count) = (false, 0);
-    for (_, region) in held {
-        count += 1;
-        // Host code may be looking at it, which no record shows.
-        stuck |= !program.auto_free || region.memory.is_host_shared();
-    }
-    if stuck {
+    let is_output = |index: &usize| program.lives[*index].end.is_none();
+    let is_held = |index: &usize| regions[*index].memory.handles_under_line() > 0;
+    let outputs = || (0..regions.len()).filter(is_output);
+    let held: SmallVec<[usize; 4]> = outputs().filter(is_held).collect();
+    // Host code may be looking at it, which no record shows.
+    let is_stuck = |index: &usize| !program.auto_free || regions[*index].memory.is_host_shared();
+    if held.iter().any(is_stuck) {
         return Err(Error::OutputsHeld {
             graph: program.name.to_string(),
-            held: count,
-            outputs: lives.iter().filter(|life| is_output(life)).count(),
+            held: held.len(),
+            outputs: outputs().count(),
         });
     }
-    for (_, region) in lives.iter().zip(regions.iter_mut()).filter(is_held) {
-        let successor = region.memory.succeed();
-        let stale = std::mem::replace(&mut region.memory, successor);
-        revoked.extend(stale.let_go());
+    for index in held {
+        let memory = &mut regions[index].memory;
+        let successor = memory.succeed();
+        revoked.extend(std::mem::replace(memory, successor).let_go());
     }
     Ok(())
 }

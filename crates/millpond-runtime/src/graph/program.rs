@@ -120,6 +120,15 @@ impl fmt::Debug for Work {
 }
 
 impl Program {
+    /// Holds memory from outside; its number.
+    pub(super) fn hold(&mut self, memory: &Allocation) -> usize {
+        let known = self.held.iter().position(|held| held.same_as(memory));
+        known.unwrap_or_else(|| {
+            self.held.push(memory.clone());
+            self.held.len() - 1
+        })
+    }
+
     /// The number of memory of this recording.
     pub(super) fn index_of(&self, what: &'static str, memory: GraphMemory) -> Result<usize> {
         if memory.recording == self.recording && memory.index < self.lives.len() {

@@ -239,15 +239,17 @@ fn a_launch_that_the_driver_refuses_half_way_can_be_repeated() {
             let driver = Arc::new(Layered::new(faulty, Order::default()));
             let devices = Registry::new(&[Arc::clone(&driver) as Arc<dyn Driver>]);
             let device = devices.default_device().unwrap();
-            let (queue, other) = (out_of_order(&device), out_of_order(&device));
+            let (queue, other) = (in_order(&device), out_of_order(&device));
             let held = close_gate(&queue);
             let mut recording = recording(&device);
-            let inner = recording.allocate(KIB).unwrap();
-            touch(&mut recording, inner, Access::Write);
-            touch(&mut recording, inner, Access::Update);
-            recording.free(inner).unwrap();
+            // The second has the bytes of the first, which must come behind it next time.
+            for _ in 0..2 {
+                let inner = recording.allocate(KIB).unwrap();
+                touch(&mut recording, inner, Access::Write);
+                recording.free(inner).unwrap();
+            }
             let output = recording.allocate(KIB).unwrap();
-            let mut graph = recording.instantiate(&queue, &pool(&device)).unwrap();
+            let mut graph = recording.instantiate(&other, &pool(&device)).unwrap();
             assert_eq!(graph.launch(&queue).unwrap_err(), refusal.into());
             assert!(graph.output(output).is_err(), "it wasn't launched");
             let again = graph.launch(&other).unwrap();
