@@ -228,13 +228,13 @@ fn a_graph_may_go_while_its_launches_are_pending() {
 #[test]
 fn a_launch_that_the_driver_refuses_half_way_can_be_repeated() {
     watched(|| {
-        // Two commands and the end: each of them is refused once.
+        // A gate, a launch of two commands and the end, and then each of them is refused once.
         for refused in 1..=3 {
             let refusal = DeviceError::Unsupported {
                 device: "null:0".to_owned(),
                 what: "this".to_owned(),
             };
-            let fault = Fault::default().refuse_submit(refused + 1, refusal.clone());
+            let fault = Fault::default().refuse_submit(refused + 4, refusal.clone());
             let faulty = Arc::new(Layered::new(Arc::new(NullDriver::default()), fault));
             let driver = Arc::new(Layered::new(faulty, Order::default()));
             let devices = Registry::new(&[Arc::clone(&driver) as Arc<dyn Driver>]);
@@ -250,6 +250,7 @@ fn a_launch_that_the_driver_refuses_half_way_can_be_repeated() {
             }
             let output = recording.allocate(KIB).unwrap();
             let mut graph = recording.instantiate(&other, &pool(&device)).unwrap();
+            graph.launch(&queue).unwrap();
             assert_eq!(graph.launch(&queue).unwrap_err(), refusal.into());
             assert!(graph.output(output).is_err(), "it wasn't launched");
             let again = graph.launch(&other).unwrap();
