@@ -240,6 +240,10 @@ fn what_is_held_outlives_its_graph() {
         if device.info().host_executed {
             assert_eq!(values(&memory), [ONES; 128]);
         }
+        // The graph had a handle, and has none now.
+        let (error, same) = queue.free(memory.clone(), &[]).unwrap_err();
+        assert!(matches!(error, Error::Shared { handles: 1, .. }), "{error}");
+        drop(same);
         queue.free(memory, &[]).unwrap().wait().unwrap();
         let statistics = own.statistics();
         assert_eq!((statistics.live, statistics.pending), (0, 0));
