@@ -43,7 +43,7 @@ use millpond_runtime::{
     Reuse, Wait,
 };
 use millpond_testkit::watchdog::watched;
-pub(crate) use support::{Held, close_gate, hold};
+pub(crate) use support::{close_gate, hold};
 
 pub(crate) const KIB: usize = 1 << 10;
 pub(crate) const MIB: usize = 1 << 20;
