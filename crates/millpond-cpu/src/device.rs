@@ -1,13 +1,16 @@
 //! A host device: some cores, their threads, and the machine's memory.
 
 use std::alloc::Layout;
+use std::os::fd::OwnedFd;
 
 use millpond_hal::{
-    Device, DeviceClass, DeviceError, DeviceInfo, Partition, Queue, QueueOptions, RawAllocation,
+    Arena, ArenaId, Device, DeviceClass, DeviceError, DeviceInfo, Partition, Queue, QueueOptions,
+    RawAllocation,
 };
 use millpond_types::MemoryKind;
 use rustix::thread::CpuSet;
 
+use crate::arena::{self, CpuArena};
 use crate::driver::CpuConfig;
 use crate::executor::{Crewing, Executor};
 use crate::memory::{self, ALIGNMENT, Memory};
@@ -78,6 +81,7 @@ impl CpuDevice {
             max_allocation: topology.memory,
             alignment: ALIGNMENT,
             host_executed: true,
+            shareable: arena::KINDS.to_vec(),
             float64: true,
             float16: true,
             caches,
@@ -104,6 +108,19 @@ impl CpuDevice {
             executor: Arc::new(executor),
             host: Arc::clone(host),
         }
+    }
+
+    /// # Errors
+    /// For a kind of memory that stays within the process.
+    fn check_shareable(&self, kind: MemoryKind) -> Result<(), DeviceError> {
+        self.check_alive()?;
+        if self.info.shareable.contains(&kind) {
+            return Ok(());
+        }
+        Err(DeviceError::Unsupported {
+            device: self.label.clone(),
+            what: format!("sharing {kind} memory with other processes"),
+        })
     }
 
     fn check_alive(&self) -> Result<(), DeviceError> {
@@ -160,6 +177,23 @@ impl Device for CpuDevice {
     unsafe fn release(&self, allocation: RawAllocation) {
         // SAFETY: the caller promises what `release` asks for.
         unsafe { memory::release(&allocation) };
+    }
+
+    fn create_arena(&self, kind: MemoryKind) -> Result<Arc<dyn Arena>, DeviceError> {
+        self.check_shareable(kind)?;
+        let arena = CpuArena::create(&self.label, kind, self.memory)?;
+        Ok(Arc::new(arena))
+    }
+
+    fn open_arena(
+        &self,
+        kind: MemoryKind,
+        id: ArenaId,
+        descriptor: OwnedFd,
+    ) -> Result<Arc<dyn Arena>, DeviceError> {
+        self.check_shareable(kind)?;
+        let arena = CpuArena::open(&self.label, kind, self.memory, id, descriptor)?;
+        Ok(Arc::new(arena))
     }
 
     fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError> {

@@ -19,6 +19,8 @@
 //! * A panic in foreign code becomes the command's failure. A gate whose every handle is dropped
 //!   fails. What a command holds is dropped before its point is reached.
 //! * Allocations are aligned to 64 bytes, those from 2 MiB on to a huge page.
+//! * Shared and host memory of an arena can be given to other processes: a file in memory, sealed
+//!   against becoming shorter, that every process maps.
 //! * Shutdown waits for what runs; what stands still for a second is made to fail.
 //!
 //! Deliberately not done here: pools, limits on the backlog, order across queues beyond the points
@@ -54,6 +56,7 @@
     reason = "runs kernels and copies on raw addresses, maps memory; each block argues"
 )]
 
+mod arena;
 mod device;
 mod driver;
 mod executor;

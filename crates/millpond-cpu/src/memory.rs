@@ -8,21 +8,27 @@
 
 use std::alloc::{self, Layout};
 use std::ffi::c_void;
+use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 
 use millpond_hal::{Address, DeviceError, RawAllocation};
 use millpond_types::MemoryKind;
+use rustix::io::Errno;
 use rustix::mm::{self, MapFlags, ProtFlags};
 
 /// Alignment of every allocation: a cache line, and the widest vector.
 pub(crate) const ALIGNMENT: usize = 64;
 
 /// The size of a huge page, from which memory is mapped.
-const HUGE_PAGE: usize = 2 << 20;
+pub(crate) const HUGE_PAGE: usize = 2 << 20;
 
 /// The unit that mapped sizes are rounded up to; a multiple of every page size in use that
 /// divides a huge page.
 const MAP_UNIT: usize = 64 << 10;
+
+const PROTECTION: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+
+const TOO_LARGE: &str = "the size is beyond the address space";
 
 /// How a device's memory is had.
 #[derive(Clone, Copy, Debug)]
@@ -47,14 +53,7 @@ impl Memory {
             bytes: asked.size(),
             reason,
         };
-        if asked.size() > self.largest {
-            return Err(out_of_memory(format!(
-                "the largest allocation is {} bytes",
-                self.largest
-            )));
-        }
-        let layout = round_up(asked)
-            .ok_or_else(|| out_of_memory("the size is beyond the address space".to_owned()))?;
+        let layout = self.check(asked).map_err(out_of_memory)?;
         let mapped = is_mapped(layout);
         let pointer = if mapped {
             self.map(layout).map_err(|error| {
@@ -75,27 +74,90 @@ impl Memory {
         })
     }
 
-    /// Maps an aligned block: maps more, then unmaps what sticks out on both sides.
+    /// Maps an aligned block.
     fn map(&self, layout: Layout) -> rustix::io::Result<NonNull<u8>> {
-        let align = layout.align().max(HUGE_PAGE);
-        let size = layout.size();
-        let span = size.checked_add(align).ok_or(rustix::io::Errno::NOMEM)?;
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new anonymous mapping where the system chooses touches nothing that exists.
-        let start = unsafe {
-            mm::mmap_anonymous(std::ptr::null_mut(), span, protection, MapFlags::PRIVATE)
-        }?;
-        let head = start.addr().wrapping_neg() % align;
-        let block = start.wrapping_byte_add(head);
-        unmap(start, head);
-        unmap(block.wrapping_byte_add(size), align - head);
+        let block = reserve(layout, PROTECTION)?;
+        self.advise(block, layout.size());
+        NonNull::new(block.cast()).ok_or(Errno::NOMEM)
+    }
+
+    /// Maps bytes of a file, which are there, for all processes to see what is written.
+    pub(crate) fn map_file(
+        &self,
+        file: BorrowedFd<'_>,
+        begin: u64,
+        layout: Layout,
+    ) -> rustix::io::Result<Address> {
+        let (block, size) = (reserve(layout, ProtFlags::empty())?, layout.size());
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        // SAFETY: it replaces the mapping made above, of the same size, which nobody knows yet.
+        let answer = unsafe { mm::mmap(block, size, PROTECTION, flags, file, begin) };
+        if let Err(errno) = answer {
+            unmap(block, size);
+            return Err(errno);
+        }
+        self.advise(block, size);
+        Ok(Address::of(block.cast::<u8>()))
+    }
+
+    /// What a request becomes that is always mapped, however small.
+    pub(crate) fn mapped_layout(
+        &self,
+        device: &str,
+        kind: MemoryKind,
+        asked: Layout,
+    ) -> Result<Layout, DeviceError> {
+        let out_of_memory = |reason: String| DeviceError::OutOfMemory {
+            device: device.to_owned(),
+            kind,
+            bytes: asked.size(),
+            reason,
+        };
+        let layout = self.check(asked).map_err(out_of_memory)?;
+        let size = layout.size().next_multiple_of(MAP_UNIT);
+        Layout::from_size_align(size, layout.align()).map_err(|_| out_of_memory(TOO_LARGE.into()))
+    }
+
+    /// What is really taken for a request, or why it can't be.
+    fn check(&self, asked: Layout) -> Result<Layout, String> {
+        if asked.size() > self.largest {
+            return Err(format!("the largest allocation is {} bytes", self.largest));
+        }
+        round_up(asked).ok_or_else(|| TOO_LARGE.to_owned())
+    }
+
+    fn advise(&self, block: *mut c_void, size: usize) {
         if self.huge_pages {
-            // SAFETY: the range is the mapping made above; the advice changes no content. Where
-            // the kernel has no huge pages it refuses, and the memory is as good but slower.
+            // SAFETY: callers pass a mapping that they have just made; the advice changes no
+            // content. Where the kernel has no huge pages it refuses, and the memory is as good
+            // but slower.
             let _ = unsafe { mm::madvise(block, size, mm::Advice::LinuxHugepage) };
         }
-        NonNull::new(block.cast()).ok_or(rustix::io::Errno::NOMEM)
     }
+}
+
+/// A new anonymous mapping that is aligned: maps more, then unmaps what sticks out on both sides.
+fn reserve(layout: Layout, protection: ProtFlags) -> rustix::io::Result<*mut c_void> {
+    let align = layout.align().max(HUGE_PAGE);
+    let size = layout.size();
+    let span = size.checked_add(align).ok_or(Errno::NOMEM)?;
+    // SAFETY: a new anonymous mapping where the system chooses touches nothing that exists.
+    let start =
+        unsafe { mm::mmap_anonymous(std::ptr::null_mut(), span, protection, MapFlags::PRIVATE) }?;
+    let head = start.addr().wrapping_neg() % align;
+    let block = start.wrapping_byte_add(head);
+    unmap(start, head);
+    unmap(block.wrapping_byte_add(size), align - head);
+    Ok(block)
+}
+
+/// Unmaps memory that was had as one mapping.
+///
+/// # Safety
+/// The memory came from [`Memory::map_file`], wasn't given back yet, and nobody uses it.
+pub(crate) unsafe fn unmap_whole(allocation: &RawAllocation) {
+    let pointer = allocation.address.as_ptr::<u8>();
+    unmap(pointer.cast(), allocation.layout.size());
 }
 
 /// Gives memory back to the system.
@@ -133,7 +195,8 @@ fn is_mapped(layout: Layout) -> bool {
 fn unmap(start: *mut c_void, size: usize) {
     if size > 0 {
         // SAFETY: private function: callers pass ranges of mappings of this module, which nobody
-        // uses (`map` those it never gave out, `release` those that its caller vouches for).
+        // uses (`reserve` and `map_file` those
+        // they never gave out, `release` and `unmap_whole` those that their callers vouch for).
         let answer = unsafe { mm::munmap(start, size) };
         // It fails only for want of a table entry in the kernel; the range then stays mapped,
         // which wastes address space and nothing else.

@@ -1,10 +1,12 @@
 //! A processor with its memory.
 
 use std::alloc::Layout;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use millpond_types::MemoryKind;
 
+use crate::arena::{self, Arena, ArenaId};
 use crate::command::Address;
 use crate::error::DeviceError;
 use crate::info::DeviceInfo;
@@ -51,6 +53,29 @@ pub trait Device: Send + Sync {
     /// The memory came from this device, was not given back yet, and no submitted command or
     /// reference uses it any more.
     unsafe fn release(&self, allocation: RawAllocation);
+
+    /// Makes an arena: memory that other processes can be given.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] for kinds that [`DeviceInfo::shareable`] doesn't have.
+    fn create_arena(&self, kind: MemoryKind) -> Result<Arc<dyn Arena>, DeviceError> {
+        arena::unsupported(&self.info().name, kind)
+    }
+
+    /// Opens the arena of a kind that a descriptor is of, made by another process.
+    ///
+    /// # Errors
+    /// [`DeviceError::Handle`] for a descriptor of anything else than this arena;
+    /// [`DeviceError::Unsupported`] for kinds that [`DeviceInfo::shareable`] doesn't have.
+    fn open_arena(
+        &self,
+        kind: MemoryKind,
+        id: ArenaId,
+        descriptor: OwnedFd,
+    ) -> Result<Arc<dyn Arena>, DeviceError> {
+        let _ = (id, descriptor);
+        arena::unsupported(&self.info().name, kind)
+    }
 
     /// Makes a queue.
     ///

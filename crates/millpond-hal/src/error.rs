@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use millpond_types::MemoryKind;
 
+use crate::arena::HandleError;
+
 /// A call on the driver interface that failed at once; nothing was changed by it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -40,6 +42,9 @@ pub enum DeviceError {
         /// What is wrong, with the values.
         reason: String,
     },
+    /// A handle to another process's memory is of no use.
+    #[error(transparent)]
+    Handle(#[from] HandleError),
     /// The device is gone, or was shut down; every later call says so too.
     #[error("{device} is lost: {reason}")]
     Lost {

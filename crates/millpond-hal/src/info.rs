@@ -1,6 +1,6 @@
 //! What a device is and can do; asked once, then plain data.
 
-use millpond_types::DType;
+use millpond_types::{DType, MemoryKind};
 
 /// The class of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +56,8 @@ pub struct DeviceInfo {
     pub alignment: usize,
     /// Whether host threads may run its kernels on its memory, whatever the kind.
     pub host_executed: bool,
+    /// Kinds of memory that can be shared with other processes.
+    pub shareable: Vec<MemoryKind>,
     /// Whether `float64` arithmetic is offered.
     pub float64: bool,
     /// Whether `float16` storage is offered.

@@ -42,8 +42,13 @@
 //!
 //! # Where to look
 //! [`queue`] for the life of a command, [`command`] for what can be asked, [`kernel`] for code
-//! that a host device runs.
+//! that a host device runs, [`arena`] for memory that other processes are given.
 
+#[allow(
+    unsafe_code,
+    reason = "declares unsafe contracts of the interface, has no unsafe block"
+)]
+pub mod arena;
 pub mod command;
 #[allow(
     unsafe_code,
@@ -74,6 +79,7 @@ pub mod point;
 )]
 pub mod queue;
 
+pub use arena::{Arena, ArenaId, HandleError, Place};
 pub use command::{Address, Advice, Command, HostTask, Pattern, Submission, Touch};
 pub use device::{Device, Partition, RawAllocation};
 pub use driver::Driver;

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use millpond_types::MemoryKind;
 
 use super::wrap::{Layer, Site};
+use crate::arena::Arena;
 use crate::command::{Command, Submission};
 use crate::device::RawAllocation;
 use crate::error::{DeviceError, FailureKind};
@@ -95,7 +96,7 @@ impl Fault {
         planned.map_or(Ok(()), Err)
     }
 
-    /// Makes the `n`-th allocation answer an error.
+    /// Makes the `n`-th allocation, from a device or an arena, answer an error.
     #[must_use]
     pub fn refuse_allocate(mut self, n: u64, error: DeviceError) -> Self {
         self.allocate.planned.insert(n, error);
@@ -143,6 +144,19 @@ impl Layer for Fault {
         match self.allocate.next() {
             Some(error) => Err(error),
             None => site.device.allocate(kind, layout),
+        }
+    }
+
+    fn allocate_in(
+        &self,
+        site: &Site,
+        arena: &Arc<dyn Arena>,
+        layout: Layout,
+    ) -> Result<RawAllocation, DeviceError> {
+        self.count(site)?;
+        match self.allocate.next() {
+            Some(error) => Err(error),
+            None => arena.allocate(layout),
         }
     }
 

@@ -29,6 +29,7 @@
 //! # Where to look
 //! `wrap` for what all layers share.
 
+mod arena;
 mod fault;
 mod order;
 mod trace;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use millpond_types::MemoryKind;
 
 use super::wrap::{Layer, Site};
+use crate::arena::{Arena, Place};
 use crate::command::{Address, Advice, Command, Pattern, Submission};
 use crate::device::{Device, Partition, RawAllocation};
 use crate::error::DeviceError;
@@ -17,7 +18,7 @@ use crate::queue::{Queue, QueueOptions, Wait};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TraceEvent {
-    /// Memory was asked for.
+    /// Memory was asked for, of a device or of an arena.
     Allocate {
         /// Where.
         device: usize,
@@ -25,6 +26,15 @@ pub enum TraceEvent {
         kind: MemoryKind,
         /// What for.
         layout: Layout,
+        /// The answer.
+        result: Result<Address, DeviceError>,
+    },
+    /// Memory of another process was asked for.
+    Map {
+        /// Where.
+        device: usize,
+        /// How many bytes.
+        bytes: usize,
         /// The answer.
         result: Result<Address, DeviceError>,
     },
@@ -188,6 +198,33 @@ impl Trace {
     fn push(&self, event: TraceEvent) {
         self.log(|events| events.push(event));
     }
+
+    fn push_allocate(&self, site: &Site, kind: MemoryKind, layout: Layout, answer: &Answer) {
+        self.push(TraceEvent::Allocate {
+            device: site.number,
+            kind,
+            layout,
+            result: address(answer),
+        });
+    }
+
+    fn push_release(&self, site: &Site, allocation: &RawAllocation) {
+        self.push(TraceEvent::Release {
+            device: site.number,
+            address: allocation.address,
+            layout: allocation.layout,
+        });
+    }
+}
+
+type Answer = Result<RawAllocation, DeviceError>;
+
+/// An answer without what can't be copied.
+fn address(answer: &Answer) -> Result<Address, DeviceError> {
+    match answer {
+        Ok(allocation) => Ok(allocation.address),
+        Err(error) => Err(error.clone()),
+    }
 }
 
 impl Layer for Trace {
@@ -198,26 +235,47 @@ impl Layer for Trace {
         layout: Layout,
     ) -> Result<RawAllocation, DeviceError> {
         let answer = site.device.allocate(kind, layout);
-        self.push(TraceEvent::Allocate {
-            device: site.number,
-            kind,
-            layout,
-            result: match &answer {
-                Ok(allocation) => Ok(allocation.address),
-                Err(error) => Err(error.clone()),
-            },
-        });
+        self.push_allocate(site, kind, layout, &answer);
         answer
     }
 
     unsafe fn release(&self, site: &Site, allocation: RawAllocation) {
-        self.push(TraceEvent::Release {
-            device: site.number,
-            address: allocation.address,
-            layout: allocation.layout,
-        });
+        self.push_release(site, &allocation);
         // SAFETY: the caller promises what the device asks for.
         unsafe { site.device.release(allocation) }
+    }
+
+    fn allocate_in(
+        &self,
+        site: &Site,
+        arena: &Arc<dyn Arena>,
+        layout: Layout,
+    ) -> Result<RawAllocation, DeviceError> {
+        let answer = arena.allocate(layout);
+        self.push_allocate(site, arena.kind(), layout, &answer);
+        answer
+    }
+
+    fn map(
+        &self,
+        site: &Site,
+        arena: &Arc<dyn Arena>,
+        place: &Place,
+        bytes: usize,
+    ) -> Result<RawAllocation, DeviceError> {
+        let answer = arena.map(place, bytes);
+        self.push(TraceEvent::Map {
+            device: site.number,
+            bytes,
+            result: address(&answer),
+        });
+        answer
+    }
+
+    unsafe fn release_in(&self, site: &Site, arena: &Arc<dyn Arena>, allocation: RawAllocation) {
+        self.push_release(site, &allocation);
+        // SAFETY: the caller promises what the arena asks for.
+        unsafe { arena.release(allocation) }
     }
 
     fn create_queue(

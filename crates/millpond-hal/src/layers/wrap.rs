@@ -2,11 +2,14 @@
 
 use std::alloc::Layout;
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
 use millpond_types::MemoryKind;
 
+use super::arena::LayeredArena;
+use crate::arena::{Arena, ArenaId, Place};
 use crate::command::Submission;
 use crate::device::{Device, Partition, RawAllocation};
 use crate::driver::Driver;
@@ -57,6 +60,45 @@ pub trait Layer: Send + Sync + 'static {
     unsafe fn release(&self, site: &Site, allocation: RawAllocation) {
         // SAFETY: the caller promises what the device asks for.
         unsafe { site.device.release(allocation) }
+    }
+
+    /// Around [`Arena::allocate`].
+    ///
+    /// # Errors
+    /// Those of the arena and of the layer.
+    fn allocate_in(
+        &self,
+        site: &Site,
+        arena: &Arc<dyn Arena>,
+        layout: Layout,
+    ) -> Result<RawAllocation, DeviceError> {
+        let _ = site;
+        arena.allocate(layout)
+    }
+
+    /// Around [`Arena::map`].
+    ///
+    /// # Errors
+    /// Those of the arena and of the layer.
+    fn map(
+        &self,
+        site: &Site,
+        arena: &Arc<dyn Arena>,
+        place: &Place,
+        bytes: usize,
+    ) -> Result<RawAllocation, DeviceError> {
+        let _ = site;
+        arena.map(place, bytes)
+    }
+
+    /// Around [`Arena::release`].
+    ///
+    /// # Safety
+    /// As for [`Arena::release`].
+    unsafe fn release_in(&self, site: &Site, arena: &Arc<dyn Arena>, allocation: RawAllocation) {
+        let _ = site;
+        // SAFETY: the caller promises what the arena asks for.
+        unsafe { arena.release(allocation) }
     }
 
     /// Around [`Device::create_queue`].
@@ -185,6 +227,16 @@ struct LayeredDevice<L> {
     layer: Arc<L>,
 }
 
+impl<L: Layer> LayeredDevice<L> {
+    fn wrap_arena(&self, inner: Arc<dyn Arena>) -> Arc<dyn Arena> {
+        Arc::new(LayeredArena {
+            inner,
+            site: self.site.clone(),
+            layer: Arc::clone(&self.layer),
+        })
+    }
+}
+
 impl<L: Layer> Device for LayeredDevice<L> {
     fn info(&self) -> &DeviceInfo {
         self.site.device.info()
@@ -197,6 +249,21 @@ impl<L: Layer> Device for LayeredDevice<L> {
     unsafe fn release(&self, allocation: RawAllocation) {
         // SAFETY: the caller promises what the device asks for.
         unsafe { self.layer.release(&self.site, allocation) }
+    }
+
+    fn create_arena(&self, kind: MemoryKind) -> Result<Arc<dyn Arena>, DeviceError> {
+        let arena = self.site.device.create_arena(kind)?;
+        Ok(self.wrap_arena(arena))
+    }
+
+    fn open_arena(
+        &self,
+        kind: MemoryKind,
+        id: ArenaId,
+        descriptor: OwnedFd,
+    ) -> Result<Arc<dyn Arena>, DeviceError> {
+        let arena = self.site.device.open_arena(kind, id, descriptor)?;
+        Ok(self.wrap_arena(arena))
     }
 
     fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError> {

@@ -20,6 +20,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::wrap::{Layer, Site};
+use crate::arena::Arena;
 use crate::command::{Command, Submission, Touch};
 use crate::device::RawAllocation;
 use crate::error::DeviceError;
@@ -53,6 +54,15 @@ impl Order {
     /// Takes the races found since the last call, at most 64.
     pub fn take_races(&self) -> Vec<Race> {
         std::mem::take(&mut self.lock().races)
+    }
+
+    /// Forgets who used memory that is given back.
+    fn forget(&self, allocation: &RawAllocation) {
+        let start = allocation.address.get();
+        let range = start..start + allocation.layout.size();
+        let mut state = self.lock();
+        state.shadow.forget(&range);
+        state.lives.forget(&range);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -190,14 +200,15 @@ fn bytes(touches: &[Touch]) -> impl Iterator<Item = Bytes> {
 
 impl Layer for Order {
     unsafe fn release(&self, site: &Site, allocation: RawAllocation) {
-        let start = allocation.address.get();
-        let range = start..start + allocation.layout.size();
-        let mut state = self.lock();
-        state.shadow.forget(&range);
-        state.lives.forget(&range);
-        drop(state);
+        self.forget(&allocation);
         // SAFETY: the caller promises what the device asks for.
         unsafe { site.device.release(allocation) }
+    }
+
+    unsafe fn release_in(&self, _site: &Site, arena: &Arc<dyn Arena>, allocation: RawAllocation) {
+        self.forget(&allocation);
+        // SAFETY: the caller promises what the arena asks for.
+        unsafe { arena.release(allocation) }
     }
 
     fn create_queue(

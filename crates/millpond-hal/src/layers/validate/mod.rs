@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use millpond_types::MemoryKind;
 
 use super::wrap::{Layer, Site};
+use crate::arena::{Arena, Place};
 use crate::command::{Command, Submission};
 use crate::device::RawAllocation;
 use crate::error::DeviceError;
@@ -83,6 +84,19 @@ impl Validate {
         }
         self.lock().memory.remove(site, allocation);
         Ok(())
+    }
+
+    /// Whether memory may be released, which then counts as done; else the violation is kept.
+    fn is_releasable(&self, site: &Site, allocation: &RawAllocation) -> bool {
+        let answer = self.forget(site, allocation);
+        let is_releasable = answer.is_ok();
+        if let Err(reason) = answer {
+            self.lock().violations.push(DeviceError::Invalid {
+                call: "release",
+                reason,
+            });
+        }
+        is_releasable
     }
 }
 
@@ -169,13 +183,39 @@ impl Layer for Validate {
     }
 
     unsafe fn release(&self, site: &Site, allocation: RawAllocation) {
-        match self.forget(site, &allocation) {
+        if self.is_releasable(site, &allocation) {
             // SAFETY: the caller promises what the device asks for.
-            Ok(()) => unsafe { site.device.release(allocation) },
-            Err(reason) => self.lock().violations.push(DeviceError::Invalid {
-                call: "release",
-                reason,
-            }),
+            unsafe { site.device.release(allocation) }
+        }
+    }
+
+    fn allocate_in(
+        &self,
+        site: &Site,
+        arena: &Arc<dyn Arena>,
+        layout: Layout,
+    ) -> Result<RawAllocation, DeviceError> {
+        let allocation = arena.allocate(layout)?;
+        self.lock().memory.insert(site, &allocation);
+        Ok(allocation)
+    }
+
+    fn map(
+        &self,
+        site: &Site,
+        arena: &Arc<dyn Arena>,
+        place: &Place,
+        bytes: usize,
+    ) -> Result<RawAllocation, DeviceError> {
+        let allocation = arena.map(place, bytes)?;
+        self.lock().memory.insert(site, &allocation);
+        Ok(allocation)
+    }
+
+    unsafe fn release_in(&self, site: &Site, arena: &Arc<dyn Arena>, allocation: RawAllocation) {
+        if self.is_releasable(site, &allocation) {
+            // SAFETY: the caller promises what the arena asks for.
+            unsafe { arena.release(allocation) }
         }
     }
 
