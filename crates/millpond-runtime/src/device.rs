@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::error::Result;
 use crate::lifecycle;
 use crate::memory::Allocation;
-use crate::pool::{Current, Identity, Pool, PoolCore, PoolOptions, Site};
+use crate::pool::{Current, Identity, Pool, PoolCore, PoolOptions, Site, Supply};
 use crate::queue::{Queue, QueueCore};
 use crate::sync::lock;
 
@@ -87,7 +87,10 @@ impl Device {
         let site = Arc::new(Site::default());
         let pools = MemoryKind::ALL.map(|kind| {
             let identity = Identity {
-                hal: Arc::clone(&hal),
+                supply: Supply {
+                    device: Arc::clone(&hal),
+                    arena: None,
+                },
                 device: name.clone(),
                 kind,
                 site: Arc::clone(&site),
@@ -201,9 +204,21 @@ impl Device {
         }
     }
 
-    pub(crate) fn pool_identity(&self, kind: MemoryKind) -> Identity {
+    pub(crate) fn hal(&self) -> &Arc<dyn hal::Device> {
+        &self.0.hal
+    }
+
+    /// Who a pool of this device belongs to that isn't a default one.
+    pub(crate) fn pool_identity(
+        &self,
+        kind: MemoryKind,
+        arena: Option<Arc<dyn hal::Arena>>,
+    ) -> Identity {
         Identity {
-            hal: Arc::clone(&self.0.hal),
+            supply: Supply {
+                device: Arc::clone(&self.0.hal),
+                arena,
+            },
             device: self.0.name.clone(),
             kind,
             site: Arc::clone(&self.0.site),

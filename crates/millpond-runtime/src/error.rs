@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use millpond_hal::{Address, DeviceError, Failure};
+use millpond_hal::{Address, DeviceError, Failure, HandleError};
 use millpond_types::MemoryKind;
 
 use crate::pool::OutOfMemory;
@@ -14,7 +14,7 @@ use crate::pool::OutOfMemory;
 pub enum Error {
     /// A driver refused the call.
     #[error(transparent)]
-    Device(#[from] DeviceError),
+    Device(DeviceError),
     /// Work submitted earlier failed; told by the wait that met it (rule O7).
     #[error(transparent)]
     Failed(#[from] Failure),
@@ -71,6 +71,15 @@ pub enum Error {
         /// The most that they may be.
         budget: usize,
     },
+    /// The memory can't be given to other processes.
+    #[error("{what} can't be shared with other processes: make a pool with `shareable`")]
+    NotShareable {
+        /// Whose memory it is.
+        what: String,
+    },
+    /// A handle to another process's memory is of no use.
+    #[error(transparent)]
+    Handle(#[from] HandleError),
     /// The queue was closed.
     #[error("{queue} was closed")]
     Closed {
@@ -177,3 +186,12 @@ pub enum Error {
 
 /// Result of a call on the runtime.
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<DeviceError> for Error {
+    fn from(error: DeviceError) -> Self {
+        match error {
+            DeviceError::Handle(error) => Self::Handle(error),
+            error => Self::Device(error),
+        }
+    }
+}

@@ -31,8 +31,8 @@
 //! ```
 //!
 //! # Where to look
-//! [`memory`] for ownership, [`queue`] for order, [`pool`] for reuse, `ARCHITECTURE.md` for the
-//! life of a command and of an allocation.
+//! [`memory`] for ownership, [`sharing`] for memory of several processes, [`queue`] for order,
+//! [`pool`] for reuse, `ARCHITECTURE.md` for the life of a command and of an allocation.
 
 // Tests that are shared with programs outside name the crate as these do.
 #[cfg(test)]
@@ -58,6 +58,8 @@ pub mod pool;
 )]
 pub mod queue;
 pub mod registry;
+#[allow(unsafe_code, reason = "imports memory of other processes")]
+pub mod sharing;
 pub mod shutdown;
 mod sync;
 pub mod trace;
@@ -73,7 +75,8 @@ pub use memory::{
     Allocation, Buffer, Host, HostMut, Operand, Release, View, ViewMut, drain_releases,
 };
 pub use millpond_hal::{
-    Access, Address, Failure, FailureKind, Gate, Partition, Pattern, QueueOptions, Touch,
+    Access, Address, Failure, FailureKind, Gate, HandleError, Partition, Pattern, QueueOptions,
+    Touch,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{
@@ -83,4 +86,5 @@ pub use pool::{
 pub use queue::work::TaskResult;
 pub use queue::{BACKLOG, INLINE_NANOSECONDS, Operands, Queue, Use};
 pub use registry::Registry;
+pub use sharing::{Export, ImportedPool, MemoryHandle, PoolHandle};
 pub use shutdown::shutdown;

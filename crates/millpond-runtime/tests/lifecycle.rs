@@ -1,10 +1,11 @@
 //! Rule O10: shutdown and fork. One test, since both end the runtime for the whole process.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(unsafe_code, reason = "forks, on purpose")]
 
 mod support;
 
-use millpond_runtime::{Error, Gate, MemoryKind, shutdown};
+use millpond_runtime::{Allocation, Error, Gate, MemoryKind, Pool, PoolOptions, Queue, shutdown};
 use millpond_testkit::watchdog::watched;
 use support::{Affine, BIG, device, numbers, values};
 
@@ -20,9 +21,14 @@ fn o10_forked_children_and_calls_after_shutdown_get_clear_errors() {
         let device = device();
         let queue = device.default_queue().unwrap();
         let x = numbers(&queue, &[1; 4]);
+        let shareable = PoolOptions {
+            shareable: true,
+            ..PoolOptions::default()
+        };
+        let pool = device.create_pool(MemoryKind::Host, shareable).unwrap();
         queue.launch(ADD_1, &[&x], BIG).unwrap();
         assert_eq!(
-            child_status(&queue, &x),
+            child_status(&queue, &x, &pool),
             0,
             "every call in the child answers Forked"
         );
@@ -49,6 +55,8 @@ fn o10_forked_children_and_calls_after_shutdown_get_clear_errors() {
             Err(Error::ShutDown { .. })
         ));
         assert!(matches!(queue.wait(), Err(Error::ShutDown { .. })));
+        assert!(matches!(x.export(0..8), Err(Error::ShutDown { .. })));
+        assert!(matches!(pool.handle(), Err(Error::ShutDown { .. })));
         assert!(matches!(
             device.default_queue(),
             Err(Error::ShutDown { .. })
@@ -58,7 +66,8 @@ fn o10_forked_children_and_calls_after_shutdown_get_clear_errors() {
 }
 
 /// What a forked child found: 0 if all its calls answered `Forked`.
-fn child_status(queue: &millpond_runtime::Queue, x: &millpond_runtime::Allocation) -> i32 {
+fn child_status(queue: &Queue, x: &Allocation, pool: &Pool) -> i32 {
+    let (handle, descriptor) = (pool.handle().unwrap(), pool.descriptor().unwrap());
     // SAFETY: the child only makes calls that answer before they take a lock, drops a handle, and
     // leaves without running destructors.
     let pid = unsafe { libc::fork() };
@@ -68,6 +77,9 @@ fn child_status(queue: &millpond_runtime::Queue, x: &millpond_runtime::Allocatio
             queue.launch(ADD_1, &[x], BIG),
             queue.wait(),
             queue.device().default_queue().map(drop),
+            x.export(0..8).map(drop),
+            pool.handle().map(drop),
+            queue.device().import_pool(&handle, descriptor).map(drop),
         ];
         drop(x.clone());
         let wrong = answers

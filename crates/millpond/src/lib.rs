@@ -110,11 +110,12 @@ pub use millpond_types as types;
 pub use millpond_hal::layers::{Actor, Conflict, Race};
 #[doc(inline)]
 pub use millpond_runtime::{
-    Access, Address, AllocateOptions, Allocation, Buffer, Device, Error, Event, Failure,
+    Access, Address, AllocateOptions, Allocation, Buffer, Device, Error, Event, Export, Failure,
     FailureKind, Fit, Gate, Graph, GraphBuilder, GraphMemory, GraphOperand, GraphOptions, GraphUse,
-    Host, HostMut, Level, MemoryKind, OutOfMemory, Partition, Pattern, Pool, PoolOptions, Pressure,
-    Queue, QueueOptions, Reclaimer, Recorder, Recording, Release, Replay, RequiredMemory, Result,
-    Reuse, Scope, Statistics, Status, Step, Tag, TagScope, Touch, Use, View, ViewMut, Wait, Zero,
+    HandleError, Host, HostMut, ImportedPool, Level, MemoryHandle, MemoryKind, OutOfMemory,
+    Partition, Pattern, Pool, PoolHandle, PoolOptions, Pressure, Queue, QueueOptions, Reclaimer,
+    Recorder, Recording, Release, Replay, RequiredMemory, Result, Reuse, Scope, Statistics, Status,
+    Step, Tag, TagScope, Touch, Use, View, ViewMut, Wait, Zero,
 };
 #[doc(inline)]
 pub use millpond_types::{DType, Scalar};

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use millpond_hal as hal;
 use millpond_hal::{Address, RawAllocation};
 use millpond_types::MemoryKind;
 
@@ -20,13 +19,14 @@ use crate::pool::recording::{Step, Tape};
 use crate::pool::site::{Remains, Site};
 use crate::pool::slot::Slot;
 use crate::pool::store::{Conditions, Store};
+use crate::pool::supply::Supply;
 use crate::pool::telling::tell_lent;
 use crate::queue::Native;
 use crate::sync::lock;
 
 /// A pool's memory; lives as long as a handle or a block of it.
 pub(crate) struct PoolCore {
-    pub(crate) hal: Arc<dyn hal::Device>,
+    pub(crate) supply: Supply,
     pub(crate) device: String,
     pub(crate) kind: MemoryKind,
     pub(crate) name: String,
@@ -62,7 +62,7 @@ pub(crate) struct PoolCore {
 
 /// Who a new pool belongs to.
 pub(crate) struct Identity {
-    pub(crate) hal: Arc<dyn hal::Device>,
+    pub(crate) supply: Supply,
     pub(crate) device: String,
     pub(crate) kind: MemoryKind,
     pub(crate) site: Arc<Site>,
@@ -71,10 +71,10 @@ pub(crate) struct Identity {
 
 impl PoolCore {
     pub(crate) fn new(of: Identity, options: PoolOptions, lender: Option<Allocation>) -> Self {
-        let comfortable = of.hal.info().memory / 5 * 4;
-        let listened_to = of.hal.listens();
+        let comfortable = of.supply.device.info().memory / 5 * 4;
+        let listened_to = of.supply.device.listens();
         let Identity {
-            hal,
+            supply,
             device,
             kind,
             site,
@@ -88,7 +88,7 @@ impl PoolCore {
         site.count_duty(options.idle_release.is_some(), false);
         site.count_duty(options.max_poolable.is_some(), false);
         Self {
-            hal,
+            supply,
             device,
             kind,
             name,
@@ -245,7 +245,11 @@ impl PoolCore {
     /// Puts a user's memory into the pool, free once its earlier uses are over.
     pub(crate) fn lend(&self, memory: RawAllocation, conditions: Conditions) {
         let (begin, size) = (memory.address, memory.layout.size());
-        tell_lent(&*self.hal, &(begin.get()..begin.get() + size), true);
+        tell_lent(
+            &*self.supply.device,
+            &(begin.get()..begin.get() + size),
+            true,
+        );
         self.reserved.store(size, Relaxed);
         self.reserved_high.store(size, Relaxed);
         let mut store = lock(&self.store);
@@ -318,10 +322,10 @@ impl PoolCore {
     pub(crate) fn release(&self, segments: Vec<RawAllocation>) {
         for segment in segments {
             self.reserved.fetch_sub(segment.layout.size(), Relaxed);
-            // SAFETY: the segment came from this device and left the store, so it is given back
+            // SAFETY: the segment came from this supply and left the store, so it is given back
             // once; all of it was free, and extents become free only when every point recorded on
             // them was reached.
-            unsafe { self.hal.release(segment) };
+            unsafe { self.supply.release(segment) };
         }
     }
 
@@ -364,8 +368,12 @@ impl Drop for PoolCore {
         let store = std::mem::take(&mut *lock(&self.store));
         if !store.is_empty() {
             let lender = self.lender.take();
-            let hal = Arc::clone(&self.hal);
-            self.site.bury(Remains { hal, store, lender });
+            let supply = self.supply.clone();
+            self.site.bury(Remains {
+                supply,
+                store,
+                lender,
+            });
         }
     }
 }

@@ -61,7 +61,7 @@ impl PoolCore {
                 call: "allocate",
                 reason: format!("{bytes} bytes are more than the address space"),
             })
-            .and_then(|layout| self.hal.allocate(self.kind, layout));
+            .and_then(|layout| self.supply.allocate(self.kind, layout));
         let segment = match segment {
             Ok(segment) => {
                 self.driver_allocations.fetch_add(1, Relaxed);
@@ -76,8 +76,8 @@ impl PoolCore {
         let padding = segment.layout.size() - bytes;
         if padding > 0 && self.reserve_exactly(padding).is_none() {
             self.reserved.fetch_sub(bytes, Relaxed);
-            // SAFETY: it came from this device a moment ago, and nobody has seen it.
-            unsafe { self.hal.release(segment) };
+            // SAFETY: it came from this supply a moment ago, and nobody has seen it.
+            unsafe { self.supply.release(segment) };
             return Err(Refusal::Maximum);
         }
         self.reserved_high.fetch_max(self.reserved(), Relaxed);

@@ -22,11 +22,16 @@ impl Device {
     /// Makes a pool.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for options that contradict each other, or that the device doesn't offer.
+    /// [`Error::Invalid`] for options that contradict each other, or that the device doesn't offer;
+    /// [`Error::Device`] if memory of the kind can't be shared, where that is asked for.
     pub fn create_pool(&self, kind: MemoryKind, options: PoolOptions) -> Result<Pool> {
         lifecycle::check("creating a pool")?;
         check_options(self, &options)?;
-        let core = PoolCore::new(self.pool_identity(kind), options, None);
+        let arena = options
+            .shareable
+            .then(|| self.hal().create_arena(kind))
+            .transpose()?;
+        let core = PoolCore::new(self.pool_identity(kind, arena), options, None);
         Ok(Pool::new(core, self.clone()))
     }
 
@@ -36,7 +41,8 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Bounds`]; [`Error::DeviceMismatch`]; [`Error::Invalid`] for a part without a whole
-    /// granule of 256 bytes, or with a maximum size or threshold, which the part's size is.
+    /// granule of 256 bytes, to be shared with other processes, or with a maximum size or threshold,
+    /// which the part's size is.
     pub fn create_pool_over(
         &self,
         memory: &Allocation,
@@ -58,6 +64,12 @@ impl Device {
             what: "pool over memory",
             reason,
         };
+        if options.shareable {
+            return Err(invalid(
+                "it can't be shared with other processes, as the memory is there already"
+                    .to_owned(),
+            ));
+        }
         if options.maximum_size.is_some() || options.release_threshold.is_some() {
             return Err(invalid(
                 "its maximum size and release threshold are the size of the memory".to_owned(),
@@ -80,7 +92,11 @@ impl Device {
             ..options
         };
         let kind = memory.kind();
-        let core = PoolCore::new(self.pool_identity(kind), options, Some(memory.clone()));
+        let core = PoolCore::new(
+            self.pool_identity(kind, None),
+            options,
+            Some(memory.clone()),
+        );
         core.lend(
             RawAllocation {
                 address: begin,

@@ -47,6 +47,7 @@ mod site;
 mod slot;
 mod statistics;
 mod store;
+mod supply;
 mod tag;
 mod telling;
 #[cfg(test)]
@@ -67,4 +68,5 @@ pub use self::recording::{Recorder, Recording, Replay, Step};
 pub use self::report::OutOfMemory;
 pub(crate) use self::site::Site;
 pub use self::statistics::Statistics;
+pub(crate) use self::supply::Supply;
 pub use self::tag::{Tag, TagScope};

@@ -41,6 +41,9 @@ pub struct PoolOptions {
     pub zero: Zero,
     /// Which of the reuse rules apply.
     pub reuse: Reuse,
+    /// Memory that other processes can be given: see [`sharing`](crate::sharing). It comes from one
+    /// arena of the device, behind one descriptor. For kinds that the device says it can share.
+    pub shareable: bool,
     /// Use the driver's own pool, where the device has one.
     pub native: bool,
 }
@@ -57,6 +60,7 @@ impl Default for PoolOptions {
             read_only: false,
             zero: Zero::Never,
             reuse: Reuse::default(),
+            shareable: false,
             native: false,
         }
     }

@@ -8,7 +8,6 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use millpond_hal as hal;
 use millpond_hal::{DeviceError, QueueId};
 use smallvec::SmallVec;
 
@@ -21,8 +20,10 @@ use crate::pool::pressure::Reclaimers;
 use crate::pool::recording::Step;
 use crate::pool::slot::Slot;
 use crate::pool::store::Store;
+use crate::pool::supply::Supply;
 use crate::pool::telling::tell_lent;
 use crate::queue::{Gone, Native, QueueCore};
+use crate::sharing::Imports;
 use crate::sync::lock;
 
 /// Driver calls that one wait makes at most.
@@ -41,11 +42,12 @@ pub(crate) struct Site {
     /// The answer of the first call that told that the device is lost.
     lost: OnceLock<DeviceError>,
     pub(crate) reclaimers: Arc<Reclaimers>,
+    pub(crate) imports: Imports,
 }
 
 /// The memory of a pool that is gone.
 pub(crate) struct Remains {
-    pub(crate) hal: Arc<dyn hal::Device>,
+    pub(crate) supply: Supply,
     pub(crate) store: Store,
     /// Whose memory it is, if not the driver's.
     pub(crate) lender: Option<Allocation>,
@@ -186,14 +188,14 @@ impl Remains {
             // The buffer goes back in one piece, when nothing of it is pending.
             let is_over = self.store.pending_bytes() == 0;
             if is_over && let Some(part) = self.store.first_segment() {
-                tell_lent(&*self.hal, &part, false);
+                tell_lent(&*self.supply.device, &part, false);
             }
             return is_over;
         }
         for segment in self.store.idle_segments(usize::MAX, |_| true) {
-            // SAFETY: the segment came from this device and left the store, so it is given back
+            // SAFETY: the segment came from this supply and left the store, so it is given back
             // once; all of it was free: every point recorded on its extents was reached.
-            unsafe { self.hal.release(segment) };
+            unsafe { self.supply.release(segment) };
         }
         self.store.is_empty()
     }

@@ -37,7 +37,7 @@ impl PoolCore {
             .iter()
             .map(|(queue, sequence)| queue.point(*sequence));
         let after: SmallVec<[Point; 4]> = points.chain(of_queue).collect();
-        self.hal.note(&Life::Begin {
+        self.supply.device.note(&Life::Begin {
             bytes: range(block),
             at: event.unwrap_or(submitted),
             after: &after,
@@ -59,7 +59,7 @@ impl PoolCore {
             .iter()
             .map(|(queue, sequence)| queue.point(*sequence));
         let after: SmallVec<[Point; 4]> = points.collect();
-        self.hal.note(&Life::End {
+        self.supply.device.note(&Life::End {
             bytes: range(block),
             at,
             after: &after,

@@ -310,6 +310,13 @@ impl Store {
         })
     }
 
+    /// The first byte and the length of the segment that an address lies in.
+    pub(crate) fn segment_around(&self, address: Address) -> Option<(Address, usize)> {
+        let raw = &self.segment_of(address.get())?.raw;
+        let is_inside = address.get() - raw.address.get() < raw.layout.size();
+        is_inside.then_some((raw.address, raw.layout.size()))
+    }
+
     fn segment_of(&self, begin: usize) -> Option<&Segment> {
         let (_, segment) = self.segments.range(..=begin).next_back()?;
         Some(segment)
