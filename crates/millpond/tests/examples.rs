@@ -21,6 +21,7 @@ examples! {
     foreign_memory "../examples/08_foreign_memory.rs";
     own_pool "../examples/09_own_pool.rs";
     graphs "../examples/10_graphs.rs";
+    processes "../examples/11_processes.rs";
 }
 
 #[test]
@@ -29,6 +30,15 @@ fn all_examples_run() {
         if let Err(error) = example() {
             panic!("{path}: {error}");
         }
+    }
+}
+
+/// What the example of two processes starts: this program once more.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a message, not a setting")]
+fn the_other_process() {
+    if std::env::var_os(processes::HANDLE).is_some() {
+        processes::main().unwrap();
     }
 }
 

@@ -86,6 +86,7 @@ impl Allocation {
             Source::Foreign(_) => {
                 return Err(not_shareable("memory that no pool owns".to_owned()));
             }
+            Source::Part(_) => return Err(not_shareable("memory of a graph".to_owned())),
         };
         let Some(arena) = &pool.supply.arena else {
             return Err(not_shareable(format!("memory of the {}", pool.name)));
