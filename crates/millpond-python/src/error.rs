@@ -98,6 +98,7 @@ pub(crate) fn runtime_error(error: &Error) -> PyErr {
             attributes.set_item("budget", budget)
         }),
         Error::Device(_) => own("DeviceError", message, |_| Ok(())),
+        Error::NotShareable { .. } | Error::Handle(_) => own("SharingError", message, |_| Ok(())),
         Error::Closed { .. } => own("QueueClosedError", message, |_| Ok(())),
         Error::ShutDown { .. } => own("ShutDownError", message, |_| Ok(())),
         Error::Forked { .. } => own("ForkedError", message, |_| Ok(())),

@@ -38,6 +38,7 @@ from millpond.exceptions import (
     OutOfMemoryError,
     PoolClosedError,
     QueueClosedError,
+    SharingError,
     ShutDownError,
     UnknownDeviceError,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "PoolClosedError",
     "Queue",
     "QueueClosedError",
+    "SharingError",
     "ShutDownError",
     "Timer",
     "Times",

@@ -101,6 +101,10 @@ class QueueClosedError(Error):
     """The queue was closed to new work."""
 
 
+class SharingError(Error, ValueError):
+    """Memory can't be given to other processes, or a handle to memory of another process is of no use."""
+
+
 class ShutDownError(Error):
     """millpond was shut down, as it is at exit."""
 

@@ -8,13 +8,18 @@ It comes from pools. A device has a default pool for each kind; a program makes 
 says by `use_pool` which one its arrays come from. A `Tag` counts what is allocated in it, and reclaimers give memory up
 when it becomes short.
 
+Memory of a pool that is made with `shareable=True` can be given to other processes: `Memory.export` makes what is sent,
+and `MemoryHandle.open` memory of what arrives.
+
 Memory that is let go while work on it is pending goes back to its pool in queue order; nothing waits.
 """
 
 from millpond._millpond import (
     DeviceMemory,
+    Export,
     Fit,
     HostMemory,
+    ImportedPool,
     Memory,
     Pool,
     PoolScope,
@@ -31,16 +36,21 @@ from millpond._millpond import (
     stats,
     use_pool,
 )
+from millpond._sharing import MemoryHandle, PoolHandle
 
 #: Another name of `current_pool`.
 pool = current_pool
 
 __all__ = [
     "DeviceMemory",
+    "Export",
     "Fit",
     "HostMemory",
+    "ImportedPool",
     "Memory",
+    "MemoryHandle",
     "Pool",
+    "PoolHandle",
     "PoolScope",
     "Pressure",
     "Reclaimer",

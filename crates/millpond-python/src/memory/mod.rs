@@ -9,6 +9,7 @@ mod pool;
 mod reclaimer;
 mod scope;
 mod scopes;
+mod sharing;
 mod slot;
 mod statistics;
 mod tag;
@@ -24,6 +25,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     kinds::register(module)?;
     pool::register(module)?;
     scope::register(module)?;
+    sharing::register(module)?;
     statistics::register(module)?;
     tag::register(module)?;
     reclaimer::register(module)

@@ -28,7 +28,8 @@ use crate::tensor::place::{DeviceLike, device_or_default};
 ///
 /// Freed memory may be used by another queue that is ordered behind the free (`follow_events`), by
 /// anyone once the free has completed (`opportunistic`), and by a queue that is made to wait for it
-/// (`internal_dependencies`). `native` asks for the driver's own pool, where there is one.
+/// (`internal_dependencies`). With `shareable=True` its memory can be given to other processes, for
+/// kinds that are in `Device.shareable`. `native` asks for the driver's own pool, where there is one.
 #[pyclass(frozen, eq, hash, name = "Pool", module = "millpond.memory")]
 #[derive(PartialEq, Hash)]
 pub(crate) struct PyPool(pub(super) Pool);
@@ -88,13 +89,13 @@ impl PyPool {
             device=None, kind=MemoryKind::Device, *, name=None, maximum_size=None,
             release_threshold=None, idle_release=None, max_poolable=None, min_driver_alloc=None,
             read_only=false, zero=ZeroLike(Zero::Never), follow_events=true, opportunistic=true,
-            internal_dependencies=true, native=false
+            internal_dependencies=true, shareable=false, native=false
         ),
         text_signature = "(device=None, kind='device', *, name=None, maximum_size=None, \
                           release_threshold=None, idle_release=None, max_poolable=None, \
                           min_driver_alloc=None, read_only=False, zero='never', \
                           follow_events=True, opportunistic=True, internal_dependencies=True, \
-                          native=False)"
+                          shareable=False, native=False)"
     )]
     #[allow(
         clippy::too_many_arguments,
@@ -115,6 +116,7 @@ impl PyPool {
         follow_events: bool,
         opportunistic: bool,
         internal_dependencies: bool,
+        shareable: bool,
         native: bool,
     ) -> PyResult<Self> {
         gil::enter();
@@ -133,6 +135,7 @@ impl PyPool {
                 opportunistic,
                 internal_dependencies,
             },
+            shareable,
             native,
         };
         let device = device_or_default(device)?;
@@ -226,6 +229,12 @@ impl PyPool {
     #[getter]
     fn zero(&self) -> &'static str {
         options::zero_name(self.0.options().zero)
+    }
+
+    /// Whether its memory can be given to other processes.
+    #[getter]
+    fn shareable(&self) -> bool {
+        self.0.options().shareable
     }
 
     /// Whether kernels only read the memory.

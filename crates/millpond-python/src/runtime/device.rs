@@ -166,6 +166,12 @@ impl PyDevice {
         self.0.info().host_executed
     }
 
+    /// Kinds of memory that can be given to other processes.
+    #[getter]
+    fn shareable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.info().shareable.iter().map(|kind| kind.name()))
+    }
+
     /// Whether it computes with float64.
     #[getter]
     fn has_float64(&self) -> bool {
