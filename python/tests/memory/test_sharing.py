@@ -93,6 +93,23 @@ def test_memory_goes_to_a_process_that_is_started_with_it(context, memory):
     assert set(memory.tobytes()) == {2}
 
 
+def double_all(connection, handles):
+    for handle in handles:
+        double(connection, handle)
+
+
+def test_exports_of_one_pool_go_to_a_new_process_together(context):
+    pool = Pool(kind="shared", shareable=True)
+    blocks = [pool.allocate(1000) for _ in range(3)]
+    for number, block in enumerate(blocks):
+        block.fill(number + 1)
+    process, connection = started(context, double_all, [block.export() for block in blocks])
+    for _ in blocks:
+        receive(connection)
+    process.join(HANG)
+    assert [block.tobytes()[0] for block in blocks] == [2, 4, 6]
+
+
 def serve(connection):
     """Answer what arrives, until nothing does: memory by what it holds, and the rest by its name."""
     kept = []

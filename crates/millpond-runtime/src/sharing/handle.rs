@@ -39,7 +39,7 @@ pub struct PoolHandle {
     pub(super) arena: ArenaId,
 }
 
-/// Memory that another process may open, with the descriptor of its pool.
+/// Memory that another process may open, with the descriptor of its pool. It lies within its segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryHandle {
     pub(super) pool: PoolHandle,

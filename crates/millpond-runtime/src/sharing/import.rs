@@ -27,7 +27,8 @@ pub(crate) struct Imports(Mutex<HashMap<(ArenaId, MemoryKind), Weak<Opened>>>);
 /// An arena of another process.
 struct Opened {
     arena: Arc<dyn Arena>,
-    mappings: Mutex<HashMap<Place, Weak<Mapping>>>,
+    /// By place and length.
+    mappings: Mutex<HashMap<(Place, u64), Weak<Mapping>>>,
 }
 
 /// A segment of another process, which is given up with its last user.
@@ -70,8 +71,9 @@ impl Imports {
 impl Opened {
     /// The mapping of the segment that a handle is about, made if there is none.
     fn mapping(self: &Arc<Self>, handle: &MemoryHandle) -> Result<Arc<Mapping>> {
+        let key = (handle.place, handle.segment);
         let mut mappings = lock(&self.mappings);
-        if let Some(mapping) = mappings.get(&handle.place).and_then(Weak::upgrade) {
+        if let Some(mapping) = mappings.get(&key).and_then(Weak::upgrade) {
             return Ok(mapping);
         }
         mappings.retain(|_, mapping| mapping.strong_count() > 0);
@@ -79,7 +81,7 @@ impl Opened {
             opened: Arc::clone(self),
             raw: Some(self.arena.map(&handle.place, handle.segment as usize)?),
         });
-        mappings.insert(handle.place, Arc::downgrade(&mapping));
+        mappings.insert(key, Arc::downgrade(&mapping));
         Ok(mapping)
     }
 
@@ -90,16 +92,11 @@ impl Opened {
     unsafe fn import(self: &Arc<Self>, queue: &Queue, handle: &MemoryHandle) -> Result<Allocation> {
         let mapping = self.mapping(handle)?;
         let raw = mapping.raw.as_ref().expect("taken by the destructor only");
-        let MemoryHandle { begin, bytes, .. } = *handle;
-        let size = raw.layout.size() as u64;
-        if begin.checked_add(bytes).is_none_or(|end| end > size) {
-            return Err(HandleError::Range { begin, bytes, size }.into());
-        }
-        let address = raw.address.offset(begin as usize);
+        let address = raw.address.offset(handle.begin as usize);
         let release = Release::anywhere(move || drop(mapping));
-        // SAFETY: the bytes lie within a mapping that stays until the release is called; fresh pages
-        // of a file hold zeros, so all of them are initialised. The caller promises that nobody
-        // uses them meanwhile who isn't ordered.
+        // SAFETY: a handle is to bytes within the segment, of whose length the mapping is, which stays
+        // until the release is called. Fresh pages of a file hold zeros, so all bytes are
+        // initialised. The caller promises that nobody uses them meanwhile who isn't ordered.
         unsafe { queue.import(handle.kind(), address, handle.bytes(), release) }
     }
 }

@@ -3,9 +3,11 @@
 //! An [`Export`] makes an allocation of a pool made with
 //! [`PoolOptions::shareable`](crate::PoolOptions::shareable) available: a [`MemoryHandle`], which is
 //! plain data, and a file descriptor, which is the same for all memory of the pool. How both reach
-//! the other process is the program's business; there [`Queue::import_memory`] makes an ordinary
-//! [`Allocation`] of them, or an [`ImportedPool`], which has the descriptor once, makes one of a
-//! handle alone. Whoever has the descriptor can read and write all memory of the pool.
+//! the other process is the program's business. There
+//! [`Queue::import_memory`](crate::Queue::import_memory) makes an ordinary
+//! [`Allocation`](crate::Allocation) of them; or an [`ImportedPool`], which has the descriptor once,
+//! makes one of a handle alone. Whoever has the descriptor can read and write all memory of the
+//! pool.
 //!
 //! What holds between the processes:
 //! * Memory that is exported or imported counts as shared with the host: commands on it finish

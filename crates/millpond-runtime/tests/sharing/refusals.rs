@@ -10,7 +10,7 @@ use millpond_runtime::{
     Release,
 };
 
-use crate::{MIB, exported, import, open, pool, shareable, support};
+use crate::{MIB, exported, fill, import, open, pool, read, shareable, support};
 
 /// Why a handle with this descriptor can't be imported.
 fn refused(queue: &Queue, handle: &MemoryHandle, descriptor: BorrowedFd<'_>) -> HandleError {
@@ -112,11 +112,45 @@ fn bytes_beyond_the_file_are_refused_with_its_size() {
 }
 
 #[test]
+fn a_segment_that_is_said_to_be_shorter_has_a_mapping_of_its_own() {
+    let device = support::device();
+    let queue = device.default_queue().unwrap();
+    let pool = pool(&device);
+    let blocks: Vec<_> = (0..4)
+        .map(|_| queue.allocate_from(&pool, 4 * MIB).unwrap())
+        .collect();
+    let exports: Vec<_> = blocks
+        .iter()
+        .map(|block| block.export(0..block.bytes()).unwrap())
+        .collect();
+    let shorter = |export: &Export| {
+        let mut bytes = export.handle().to_bytes();
+        let at = MemoryHandle::BYTES - 24;
+        bytes[at..at + 8].copy_from_slice(&(4 * MIB as u64).to_le_bytes());
+        MemoryHandle::from_bytes(&bytes)
+    };
+    let found: Vec<_> = exports
+        .iter()
+        .filter_map(|export| shorter(export).ok())
+        .collect();
+    assert_eq!(found.len(), 1, "the others lie beyond");
+    let _short = import(&queue, &found[0], exports[0].as_fd()).unwrap();
+    for (block, export) in blocks.iter().zip(&exports) {
+        fill(block, 5);
+        let seen = import(&queue, export.handle(), export.as_fd()).unwrap();
+        assert_eq!(read(&seen), 5);
+    }
+}
+
+#[test]
 fn a_place_between_segments_is_refused() {
     let queue = support::device().default_queue().unwrap();
     let export = exported(&queue, MIB, 1);
     let mut bytes = export.handle().to_bytes();
     bytes[millpond_runtime::PoolHandle::BYTES] = 1;
+    // So short that it lies in the file all the same.
+    let at = MemoryHandle::BYTES - 24;
+    bytes[at..at + 8].copy_from_slice(&(MIB as u64).to_le_bytes());
     let handle = MemoryHandle::from_bytes(&bytes).unwrap();
     let error = refused(&queue, &handle, export.as_fd());
     assert!(matches!(error, HandleError::Range { begin: 1, .. }));
