@@ -1,203 +1,173 @@
 //! Classic allocators, as plainly as they can be written: what a pool is measured against.
 //!
-//! Each manages numbers, not memory, under one mutex, as those do that are found in the field.
+//! Each manages numbers, not memory, under one mutex, as those do that are found in the field. What
+//! one has reserved is the end of its highest block so far: as if its memory could grow in place,
+//! which is more than a driver offers.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-/// Hands out addresses of at least so many bytes, and takes them back.
-pub(crate) trait Rival: Sync {
-    /// What the table calls it.
-    fn name(&self) -> &'static str;
-    /// An address; the bytes are nobody else's.
-    fn allocate(&self, bytes: usize) -> usize;
-    /// Takes an address back.
-    fn free(&self, address: usize, bytes: usize);
-}
+use crate::allocator::Allocator;
 
-/// Free blocks by length, then by address.
-type BySize = BTreeSet<(usize, usize)>;
-
-/// Lengths of free blocks by address.
-type ByAddress = BTreeMap<usize, usize>;
-
-/// Sizes are multiples of this many bytes.
+/// Sizes are multiples of this many bytes, and addresses begin with it.
 const GRANULE: usize = 256;
 
-fn round(bytes: usize) -> usize {
-    bytes.max(1).next_multiple_of(GRANULE)
+/// A way to keep free extents, with their neighbours merged.
+pub(crate) trait Extents: Send {
+    const NAME: &'static str;
+
+    const LINEAR: bool = false;
+
+    /// One extent of so many bytes.
+    fn new(bytes: usize) -> Self;
+
+    /// The begin of the smallest extent that fits, of which so many bytes are taken.
+    fn take(&mut self, size: usize) -> Option<usize>;
+
+    /// Takes bytes back.
+    fn put(&mut self, begin: usize, size: usize);
 }
 
-/// Free blocks in a list by address, searched from the front for the smallest that fits.
-pub(crate) struct List(Mutex<Vec<(usize, usize)>>);
+/// An allocator of them: a lock, and how far its memory was used.
+#[derive(Debug)]
+pub(crate) struct Locked<E>(Mutex<(E, usize)>);
 
-impl List {
+impl<E: Extents> Locked<E> {
     pub(crate) fn new(bytes: usize) -> Self {
-        Self(Mutex::new(vec![(GRANULE, bytes)]))
+        Self(Mutex::new((E::new(bytes), 0)))
     }
 }
 
-impl Rival for List {
-    fn name(&self) -> &'static str {
-        "list, best fit"
+impl<E: Extents> Allocator for Locked<E> {
+    type Block = (usize, usize);
+
+    const NAME: &'static str = E::NAME;
+    const LINEAR: bool = E::LINEAR;
+
+    fn allocate(&self, bytes: usize) -> Option<(usize, usize)> {
+        let size = bytes.max(1).next_multiple_of(GRANULE);
+        let (extents, highest) = &mut *self.0.lock().unwrap();
+        let begin = extents.take(size)?;
+        *highest = (*highest).max(begin + size - GRANULE);
+        Some((begin, size))
     }
 
-    fn allocate(&self, bytes: usize) -> usize {
-        let size = round(bytes);
-        let mut list = self.0.lock().unwrap();
+    fn free(&self, (begin, size): (usize, usize)) {
+        self.0.lock().unwrap().0.put(begin, size);
+    }
+
+    fn reserved(&self) -> Option<usize> {
+        Some(self.0.lock().unwrap().1)
+    }
+}
+
+/// A list by address, searched from the front for the smallest that fits.
+#[derive(Debug)]
+pub(crate) struct ByPlace(Vec<(usize, usize)>);
+
+/// As in RMM's pool.
+pub(crate) type List = Locked<ByPlace>;
+
+impl Extents for ByPlace {
+    const NAME: &'static str = "list";
+    const LINEAR: bool = true;
+
+    fn new(bytes: usize) -> Self {
+        Self(vec![(GRANULE, bytes)])
+    }
+
+    fn take(&mut self, size: usize) -> Option<usize> {
+        let list = &mut self.0;
         let fits = list.iter().enumerate().filter(|(_, block)| block.1 >= size);
-        let (index, _) = fits.min_by_key(|(_, block)| block.1).unwrap();
-        let (begin, len) = list[index];
+        let (index, &(begin, len)) = fits.min_by_key(|(_, block)| block.1)?;
         if len == size {
             list.remove(index);
         } else {
             list[index] = (begin + size, len - size);
         }
-        begin
+        Some(begin)
     }
 
-    fn free(&self, address: usize, bytes: usize) {
-        let size = round(bytes);
-        let mut list = self.0.lock().unwrap();
-        let index = list.partition_point(|block| block.0 < address);
-        list.insert(index, (address, size));
-        if index + 1 < list.len() && address + size == list[index + 1].0 {
+    fn put(&mut self, begin: usize, size: usize) {
+        let list = &mut self.0;
+        let index = list.partition_point(|block| block.0 < begin);
+        list.insert(index, (begin, size));
+        if index + 1 < list.len() && begin + size == list[index + 1].0 {
             list[index].1 += list[index + 1].1;
             list.remove(index + 1);
         }
-        if index > 0 && list[index - 1].0 + list[index - 1].1 == address {
+        if index > 0 && list[index - 1].0 + list[index - 1].1 == begin {
             list[index - 1].1 += list[index].1;
             list.remove(index);
         }
     }
 }
 
-/// Free blocks in a set by size and a map by address.
-pub(crate) struct Set(Mutex<(BySize, ByAddress)>);
+/// Sets by size, one for each `OCTAVES` powers of two, and a map by address.
+#[derive(Debug)]
+pub(crate) struct Sets<const OCTAVES: u32> {
+    /// Lengths, then addresses.
+    by_size: Vec<BTreeSet<(usize, usize)>>,
+    /// Lengths by address.
+    by_place: BTreeMap<usize, usize>,
+}
 
-impl Set {
-    pub(crate) fn new(bytes: usize) -> Self {
-        Self(Mutex::new((
-            BTreeSet::from([(bytes, GRANULE)]),
-            BTreeMap::from([(GRANULE, bytes)]),
-        )))
+/// One set: as in CuPy's pool and the adapter of Unified Runtime for Level Zero.
+pub(crate) type Set = Locked<Sets<{ usize::BITS }>>;
+
+/// A bin for each power of two: best fit with coalescing, as in XLA and TensorFlow.
+pub(crate) type Bins = Locked<Sets<1>>;
+
+impl<const OCTAVES: u32> Sets<OCTAVES> {
+    fn bin(len: usize) -> usize {
+        (len.ilog2() / OCTAVES) as usize
+    }
+
+    fn insert(&mut self, begin: usize, len: usize) {
+        self.by_size[Self::bin(len)].insert((len, begin));
+        self.by_place.insert(begin, len);
+    }
+
+    fn remove(&mut self, begin: usize, len: usize) {
+        self.by_size[Self::bin(len)].remove(&(len, begin));
+        self.by_place.remove(&begin);
     }
 }
 
-impl Rival for Set {
-    fn name(&self) -> &'static str {
-        "set, best fit"
+impl<const OCTAVES: u32> Extents for Sets<OCTAVES> {
+    const NAME: &'static str = if OCTAVES == 1 { "bins" } else { "set" };
+
+    fn new(bytes: usize) -> Self {
+        let bins = usize::BITS.div_ceil(OCTAVES) as usize;
+        let mut sets = Self {
+            by_size: vec![BTreeSet::new(); bins],
+            by_place: BTreeMap::new(),
+        };
+        sets.insert(GRANULE, bytes);
+        sets
     }
 
-    fn allocate(&self, bytes: usize) -> usize {
-        let size = round(bytes);
-        let (by_size, by_address) = &mut *self.0.lock().unwrap();
-        let &(len, begin) = by_size.range((size, 0)..).next().unwrap();
-        by_size.remove(&(len, begin));
-        by_address.remove(&begin);
+    fn take(&mut self, size: usize) -> Option<usize> {
+        let mut bins = self.by_size[Self::bin(size)..].iter();
+        let &(len, begin) = bins.find_map(|bin| bin.range((size, 0)..).next())?;
+        self.remove(begin, len);
         if len > size {
-            by_size.insert((len - size, begin + size));
-            by_address.insert(begin + size, len - size);
+            self.insert(begin + size, len - size);
         }
-        begin
+        Some(begin)
     }
 
-    fn free(&self, address: usize, bytes: usize) {
-        let (mut begin, mut end) = (address, address + round(bytes));
-        let (by_size, by_address) = &mut *self.0.lock().unwrap();
-        if let Some((&before, &len)) = by_address.range(..begin).next_back()
-            && before + len == begin
-        {
-            by_size.remove(&(len, before));
-            by_address.remove(&before);
+    fn put(&mut self, begin: usize, size: usize) {
+        let (mut begin, mut end) = (begin, begin + size);
+        let before = self.by_place.range(..begin).next_back();
+        if let Some((&before, &len)) = before.filter(|&(before, len)| before + len == begin) {
+            self.remove(before, len);
             begin = before;
         }
-        if let Some(len) = by_address.remove(&end) {
-            by_size.remove(&(len, end));
+        if let Some(&len) = self.by_place.get(&end) {
+            self.remove(end, len);
             end += len;
         }
-        by_size.insert((end - begin, begin));
-        by_address.insert(begin, end - begin);
-    }
-}
-
-/// Best fit with coalescing: a set of free blocks for each power of two, as in XLA's allocator.
-pub(crate) struct Bins(Mutex<(Vec<BySize>, ByAddress)>);
-
-impl Bins {
-    pub(crate) fn new(bytes: usize) -> Self {
-        let mut bins = vec![BTreeSet::new(); 48];
-        bins[Self::bin(bytes)].insert((bytes, GRANULE));
-        Self(Mutex::new((bins, BTreeMap::from([(GRANULE, bytes)]))))
-    }
-
-    fn bin(bytes: usize) -> usize {
-        (bytes / GRANULE).ilog2() as usize
-    }
-}
-
-impl Rival for Bins {
-    fn name(&self) -> &'static str {
-        "bins, best fit"
-    }
-
-    fn allocate(&self, bytes: usize) -> usize {
-        let size = round(bytes);
-        let (bins, by_address) = &mut *self.0.lock().unwrap();
-        let from = Self::bin(size);
-        let (bin, len, begin) = (from..bins.len())
-            .find_map(|bin| {
-                let &(len, begin) = bins[bin].range((size, 0)..).next()?;
-                Some((bin, len, begin))
-            })
-            .unwrap();
-        bins[bin].remove(&(len, begin));
-        by_address.remove(&begin);
-        if len > size {
-            bins[Self::bin(len - size)].insert((len - size, begin + size));
-            by_address.insert(begin + size, len - size);
-        }
-        begin
-    }
-
-    fn free(&self, address: usize, bytes: usize) {
-        let (mut begin, mut end) = (address, address + round(bytes));
-        let (bins, by_address) = &mut *self.0.lock().unwrap();
-        if let Some((&before, &len)) = by_address.range(..begin).next_back()
-            && before + len == begin
-        {
-            bins[Self::bin(len)].remove(&(len, before));
-            by_address.remove(&before);
-            begin = before;
-        }
-        if let Some(len) = by_address.remove(&end) {
-            bins[Self::bin(len)].remove(&(len, end));
-            end += len;
-        }
-        bins[Self::bin(end - begin)].insert((end - begin, begin));
-        by_address.insert(begin, end - begin);
-    }
-}
-
-/// The system's allocator, which touches its memory.
-pub(crate) struct Heap;
-
-impl Rival for Heap {
-    fn name(&self) -> &'static str {
-        "system's heap"
-    }
-
-    fn allocate(&self, bytes: usize) -> usize {
-        let layout = Layout::from_size_align(round(bytes), 64).unwrap();
-        // SAFETY: the layout isn't empty.
-        unsafe { System.alloc(layout) }.expose_provenance()
-    }
-
-    fn free(&self, address: usize, bytes: usize) {
-        let layout = Layout::from_size_align(round(bytes), 64).unwrap();
-        let pointer = std::ptr::with_exposed_provenance_mut(address);
-        // SAFETY: each address was had from `allocate` with this size, and is freed once.
-        unsafe { System.dealloc(pointer, layout) };
+        self.insert(begin, end - begin);
     }
 }
