@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use millpond_hal::null::{NullDriver, NullOptions};
 use millpond_hal::{Access, QueueOptions};
-use millpond_runtime::{Allocation, Device, MemoryKind, Queue, Use};
+use millpond_runtime::{Allocation, Device, MemoryKind, Pool, PoolOptions, Queue, Use};
 
 use crate::Effort;
 use crate::clock::{Latencies, best};
@@ -89,6 +89,15 @@ fn two_queues(device: &Device) -> [Queue; 2] {
     [(); 2].map(|()| device.create_queue(&options).unwrap())
 }
 
+/// A pool with room for one block: who wants one finds it where the last one was freed.
+fn pool_of_one(device: &Device, bytes: usize) -> Pool {
+    let options = PoolOptions {
+        maximum_size: Some(bytes),
+        ..PoolOptions::default()
+    };
+    device.create_pool(MemoryKind::Device, options).unwrap()
+}
+
 /// A command of the queue that writes the memory.
 fn use_on(queue: &Queue, memory: &Allocation) {
     let uses = [Use {
@@ -100,11 +109,12 @@ fn use_on(queue: &Queue, memory: &Allocation) {
 
 /// Two queues in turn: each has what the other freed.
 fn other_queue(effort: Effort, used: bool, bytes: usize) -> Vec<f64> {
-    let queues = two_queues(&device());
+    let device = device();
+    let (queues, pool) = (two_queues(&device), pool_of_one(&device, bytes));
     let mut latencies = Latencies::default();
     for turn in 0..effort.times(100_000) {
         let queue = &queues[turn % 2];
-        let memory = latencies.time(|| black_box(allocate(queue, bytes)));
+        let memory = latencies.time(|| black_box(queue.allocate_from(&pool, bytes).unwrap()));
         if used {
             use_on(queue, &memory);
         }
@@ -120,14 +130,15 @@ fn through_event(effort: Effort) -> Vec<f64> {
         ..NullOptions::default()
     };
     let driver = NullDriver::with(options);
-    let [first, second] = two_queues(&device_of(driver.clone()));
+    let device = device_of(driver.clone());
+    let ([first, second], pool) = (two_queues(&device), pool_of_one(&device, KIB));
     let mut latencies = Latencies::default();
     for _ in 0..effort.times(20_000) {
-        let memory = allocate(&first, KIB);
+        let memory = first.allocate_from(&pool, KIB).unwrap();
         use_on(&first, &memory);
         drop(memory);
         second.wait_for(&first.record().unwrap()).unwrap();
-        let memory = latencies.time(|| black_box(allocate(&second, KIB)));
+        let memory = latencies.time(|| black_box(second.allocate_from(&pool, KIB).unwrap()));
         latencies.time_more(|| drop(memory));
         driver.run_all();
     }
