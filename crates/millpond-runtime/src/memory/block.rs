@@ -4,11 +4,11 @@
 //! tracking, moves into the cache of its home queue, and the next allocation of that size class
 //! takes it out again. Nothing is submitted, and the general allocator isn't asked.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use millpond_hal::Address;
 use millpond_types::MemoryKind;
+use triomphe::{Arc, UniqueArc};
 
 use crate::error::{Error, Result};
 use crate::memory::foreign::Release;
@@ -21,7 +21,10 @@ use crate::queue::{Queue, QueueCore};
 #[derive(Debug)]
 pub(crate) enum Source {
     /// A pool's segment.
-    Pool { pool: Arc<PoolCore>, class: Class },
+    Pool {
+        pool: std::sync::Arc<PoolCore>,
+        class: Class,
+    },
     /// Somebody else, who is told when the last use has completed (rule M3).
     Foreign(Option<Release>),
     /// Another allocation, which lives as long.
@@ -50,7 +53,7 @@ pub(crate) struct Block {
 impl Block {
     /// The queue a live block is at home on.
     #[inline]
-    pub(crate) fn home(&self) -> &Arc<QueueCore> {
+    pub(crate) fn home(&self) -> &std::sync::Arc<QueueCore> {
         self.home_queue().core()
     }
 
@@ -61,7 +64,7 @@ impl Block {
     }
 
     /// The pool that the bytes come from, if they do.
-    pub(crate) fn pool(&self) -> Option<&Arc<PoolCore>> {
+    pub(crate) fn pool(&self) -> Option<&std::sync::Arc<PoolCore>> {
         match &self.source {
             Source::Pool { pool, .. } => Some(pool),
             Source::Part(part) => part.whole().block().pool(),
@@ -101,47 +104,56 @@ impl Drop for Block {
     fn drop(&mut self) {
         // Two threads dropped the last two handles at once, so neither found itself the owner.
         if self.home.is_some() {
-            retire(Arc::new(self.transfer()));
+            if crate::lifecycle::is_running() {
+                retire_unique(UniqueArc::new(self.transfer()));
+            } else {
+                std::mem::forget(self.transfer());
+            }
         }
     }
 }
 
 /// Takes back a block that has no handles left.
-pub(crate) fn retire(mut block: Arc<Block>) {
+#[inline]
+pub(crate) fn retire(block: Arc<Block>) {
     if !crate::lifecycle::is_running() {
         // Threads and drivers that would be needed may be gone: the bytes are leaked.
         std::mem::forget(block);
         return;
     }
-    let Some(unique) = Arc::get_mut(&mut block) else {
+    if let Ok(unique) = Arc::try_unique(block) {
+        retire_unique(unique);
+    }
+}
+
+#[inline]
+fn retire_unique(mut block: UniqueArc<Block>) {
+    let owned = &mut *block;
+    let Some(home) = owned.home.take() else {
         return;
     };
-    let Some(home) = unique.home.take() else {
-        return;
-    };
-    match &mut unique.source {
+    match &mut owned.source {
         Source::Pool { .. } => home.core().recycle(block),
         Source::Foreign(release) => {
             if let Some(release) = release.take() {
                 let unfinished = home
                     .core()
-                    .with_line(|_| unique.tracking.unfinished(home.core().native()));
+                    .with_line(|_| owned.tracking.unfinished(home.core().native()));
                 release.after(&unfinished);
             }
         }
         Source::Part(part) => home
             .core()
-            .with_line(|_| part.pass_on(&unique.tracking, home.core().native())),
+            .with_line(|_| part.pass_on(&owned.tracking, home.core().native())),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use millpond_hal::Driver;
     use millpond_hal::null::NullDriver;
     use millpond_types::MemoryKind;
+    use triomphe::Arc;
 
     use crate::device::Device;
 

@@ -16,11 +16,11 @@ pub(crate) mod tracking;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use millpond_hal::Address;
 use millpond_types::MemoryKind;
+use triomphe::Arc;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -101,7 +101,7 @@ impl Allocation {
     /// Whether it is at home on this queue.
     #[inline]
     pub fn is_on(&self, queue: &Queue) -> bool {
-        Arc::ptr_eq(self.0.home(), queue.core())
+        self.home() == queue
     }
 
     /// The device it belongs to.

@@ -5,8 +5,9 @@
 //! them. Parts that overlap know nothing of each other; who hands them out orders their uses.
 
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use triomphe::{Arc, UniqueArc};
 
 use crate::memory::tracking::Tracking;
 use crate::memory::{Allocation, Block, Source};
@@ -26,7 +27,7 @@ impl Part {
     }
 
     /// Has the whole come behind the uses of a part, under the line of their home.
-    pub(super) fn pass_on(&self, tracking: &Tracking, home: &Arc<Native>) {
+    pub(super) fn pass_on(&self, tracking: &Tracking, home: &std::sync::Arc<Native>) {
         self.whole.block().tracking.inherit(home, tracking);
     }
 }
@@ -64,14 +65,14 @@ impl Allocation {
     pub(crate) fn handles(&self) -> usize {
         match self.as_part() {
             Some(_) => self.home().core().with_line(|_| self.handles_under_line()),
-            None => Arc::strong_count(&self.0),
+            None => Arc::count(&self.0),
         }
     }
 
     /// The same, under the line of its home.
     pub(crate) fn handles_under_line(&self) -> usize {
         let is_kept = |part: &Part| part.is_kept.load(Relaxed);
-        Arc::strong_count(&self.0) - usize::from(self.as_part().is_some_and(is_kept))
+        Arc::count(&self.0) - usize::from(self.as_part().is_some_and(is_kept))
     }
 
     /// Begins a new life of a part's bytes, under the line of its home: behind all uses of the
@@ -113,6 +114,6 @@ impl Allocation {
         if let Source::Part(part) = &block.source {
             part.is_kept.store(false, Relaxed);
         }
-        Arc::into_inner(block)
+        Arc::into_unique(block).map(UniqueArc::into_inner)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use millpond_hal::{Address, Pattern};
+use triomphe::UniqueArc;
 
 use crate::error::{Error, Result};
 use crate::lifecycle;
@@ -272,7 +273,7 @@ impl PoolCore {
             tag: None,
             host_shared: AtomicBool::new(false),
         };
-        let allocation = Allocation::new(Arc::new(block));
+        let allocation = Allocation::new(UniqueArc::new(block).shareable());
         Ok((allocation, found.zeroed, found.fresh))
     }
 }
@@ -280,20 +281,19 @@ impl PoolCore {
 /// Makes an allocation of a block that was taken from a queue's cache.
 #[inline]
 fn hand_out(
-    mut block: Arc<Block>,
+    mut block: UniqueArc<Block>,
     cache: &mut Cache,
     queue: &Arc<QueueCore>,
     bytes: usize,
     timeless: bool,
 ) -> Allocation {
-    let owned = Arc::get_mut(&mut block).expect("a cached block has no other handle");
-    cache.count_in(owned.capacity, bytes);
-    owned.bytes = bytes;
-    owned.tracking.set_timeless(timeless);
-    owned.home = Some(Queue::of(Arc::clone(queue)));
+    cache.count_in(block.capacity, bytes);
+    block.bytes = bytes;
+    block.tracking.set_timeless(timeless);
+    block.home = Some(Queue::of(Arc::clone(queue)));
     if is_broken(Rule::SameQueue) {
-        owned.tracking = Tracking::default();
-        owned.tracking.set_timeless(timeless);
+        block.tracking = Tracking::default();
+        block.tracking.set_timeless(timeless);
     }
-    Allocation::new(block)
+    Allocation::new(block.shareable())
 }

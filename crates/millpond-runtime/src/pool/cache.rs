@@ -6,7 +6,9 @@
 //! the oldest. The cache is guarded by the queue's line.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::fmt;
+
+use triomphe::UniqueArc;
 
 use crate::memory::Block;
 use crate::pool::class::{CLASSES, Class};
@@ -18,12 +20,11 @@ const LARGE_BLOCKS: usize = 8;
 const LOOK: usize = 8;
 
 /// Freed blocks of one pool and one queue, and what is in use of it.
-#[derive(Debug)]
 pub(crate) struct Cache {
-    classes: Vec<VecDeque<Arc<Block>>>,
-    large: Vec<Arc<Block>>,
+    classes: Vec<VecDeque<UniqueArc<Block>>>,
+    large: Vec<UniqueArc<Block>>,
     /// Blocks that other queues may still be using; they come back when these are done.
-    parked: VecDeque<Arc<Block>>,
+    parked: VecDeque<UniqueArc<Block>>,
     /// Bytes of all blocks here.
     bytes: usize,
     /// Whether anything was allocated or freed since this was last asked.
@@ -78,7 +79,12 @@ impl Cache {
 
     /// The newest block that fits: of the class, or of at most `most` bytes.
     #[inline]
-    pub(crate) fn take(&mut self, class: Class, size: usize, most: usize) -> Option<Arc<Block>> {
+    pub(crate) fn take(
+        &mut self,
+        class: Class,
+        size: usize,
+        most: usize,
+    ) -> Option<UniqueArc<Block>> {
         let block = match class {
             Class::Small(index) => self.classes[usize::from(index)].pop_back(),
             Class::Large => self.take_large(size, most, |_| true),
@@ -96,7 +102,7 @@ impl Cache {
         size: usize,
         most: usize,
         allow: impl Fn(&Block) -> bool,
-    ) -> Option<Arc<Block>> {
+    ) -> Option<UniqueArc<Block>> {
         if let Class::Small(index) = class {
             let list = &mut self.classes[usize::from(index)];
             let newest = list.len().saturating_sub(LOOK)..list.len();
@@ -116,7 +122,7 @@ impl Cache {
         size: usize,
         most: usize,
         allow: impl Fn(&Block) -> bool,
-    ) -> Option<Arc<Block>> {
+    ) -> Option<UniqueArc<Block>> {
         let block = match class {
             Class::Small(index) => {
                 // The first is the oldest and most likely done; looking further costs O(n).
@@ -135,7 +141,7 @@ impl Cache {
         size: usize,
         most: usize,
         allow: impl Fn(&Block) -> bool,
-    ) -> Option<Arc<Block>> {
+    ) -> Option<UniqueArc<Block>> {
         let fits = |block: &Block| block.capacity >= size && block.capacity <= most;
         let position = self
             .large
@@ -146,7 +152,7 @@ impl Cache {
 
     /// Keeps a freed block. `parked` says that other queues may still use it.
     #[inline]
-    pub(crate) fn put(&mut self, block: Arc<Block>, class: Class, parked: bool) {
+    pub(crate) fn put(&mut self, block: UniqueArc<Block>, class: Class, parked: bool) {
         self.bytes += block.capacity;
         match class {
             _ if parked => self.parked.push_back(block),
@@ -168,7 +174,7 @@ impl Cache {
     }
 
     /// Takes out the oldest blocks, until half of the limits is free.
-    pub(crate) fn evict(&mut self, limit: usize) -> Vec<Arc<Block>> {
+    pub(crate) fn evict(&mut self, limit: usize) -> Vec<UniqueArc<Block>> {
         let mut evicted = Vec::new();
         if self.large.len() > LARGE_BLOCKS {
             evicted.extend(self.large.drain(..LARGE_BLOCKS / 2));
@@ -195,7 +201,7 @@ impl Cache {
     }
 
     /// Takes out everything.
-    pub(crate) fn clear(&mut self) -> Vec<Arc<Block>> {
+    pub(crate) fn clear(&mut self) -> Vec<UniqueArc<Block>> {
         self.bytes = 0;
         let mut all: Vec<_> = self
             .classes
@@ -208,26 +214,27 @@ impl Cache {
     }
 
     /// Takes out every block that `is_quiet` says nobody uses.
-    pub(crate) fn take_quiet(&mut self, is_quiet: impl Fn(&Block) -> bool) -> Vec<Arc<Block>> {
+    pub(crate) fn take_quiet(
+        &mut self,
+        is_quiet: impl Fn(&Block) -> bool,
+    ) -> Vec<UniqueArc<Block>> {
         let mut quiet = Vec::new();
-        let mut keep = |block: &Arc<Block>| {
-            let stays = !is_quiet(block);
-            if !stays {
-                quiet.push(Arc::clone(block));
+        for list in self.classes.iter_mut().chain([&mut self.parked]) {
+            for block in std::mem::take(list) {
+                if is_quiet(&block) {
+                    quiet.push(block);
+                } else {
+                    list.push_back(block);
+                }
             }
-            stays
-        };
-        self.classes
-            .iter_mut()
-            .for_each(|list| list.retain(&mut keep));
-        self.large.retain(&mut keep);
-        self.parked.retain(&mut keep);
+        }
+        quiet.extend(self.large.extract_if(.., |block| is_quiet(block)));
         self.bytes -= quiet.iter().map(|block| block.capacity).sum::<usize>();
         quiet
     }
 
     /// Takes out the parked blocks that `is_quiet` says are done, looking at a few.
-    pub(crate) fn unpark(&mut self, is_quiet: impl Fn(&Block) -> bool) -> Vec<Arc<Block>> {
+    pub(crate) fn unpark(&mut self, is_quiet: impl Fn(&Block) -> bool) -> Vec<UniqueArc<Block>> {
         let mut ready = Vec::new();
         for _ in 0..self.parked.len().min(16) {
             let Some(block) = self.parked.pop_front() else {
@@ -244,11 +251,21 @@ impl Cache {
     }
 
     /// Every block here, for statistics.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Arc<Block>> {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &UniqueArc<Block>> {
         self.classes
             .iter()
             .flatten()
             .chain(&self.large)
             .chain(&self.parked)
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache")
+            .field("bytes", &self.bytes)
+            .field("used", &self.used)
+            .field("live", &self.live)
+            .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use millpond_hal::{Address, RawAllocation};
 use millpond_types::MemoryKind;
+use triomphe::UniqueArc;
 
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
@@ -291,7 +292,7 @@ impl PoolCore {
     }
 
     /// Takes blocks out of circulation; their bytes are free when their last use has completed.
-    pub(crate) fn absorb(&self, blocks: Vec<Arc<Block>>, home: &Arc<Native>) {
+    pub(crate) fn absorb(&self, blocks: Vec<UniqueArc<Block>>, home: &Arc<Native>) {
         let mut store = lock(&self.store);
         for block in blocks {
             store.put(block.base, block.capacity, block.tracking.unfinished(home));

@@ -345,11 +345,10 @@ impl PoolCore {
                     })
                 });
             if let Some(mut block) = taken {
-                let owned = Arc::get_mut(&mut block).expect("a cached block has no other handle");
                 return Some(Found {
-                    base: owned.base,
-                    capacity: owned.capacity,
-                    tracking: owned.tracking.rehome(native),
+                    base: block.base,
+                    capacity: block.capacity,
+                    tracking: block.tracking.rehome(native),
                     class: wish.class,
                     fresh: false,
                     zeroed: false,

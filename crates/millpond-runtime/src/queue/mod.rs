@@ -21,6 +21,7 @@ use std::time::Instant;
 use millpond_hal as hal;
 use millpond_hal::{Failure, HostKernel, QueueOptions};
 use millpond_types::MemoryKind;
+use triomphe::UniqueArc;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -282,7 +283,7 @@ impl QueueCore {
         release: crate::memory::Release,
     ) -> Result<Allocation> {
         self.lock().check_open(self)?;
-        Ok(Allocation::new(Arc::new(Block {
+        Ok(Allocation::new(triomphe::Arc::new(Block {
             base,
             capacity: bytes,
             bytes,
@@ -297,10 +298,8 @@ impl QueueCore {
 
     /// Takes back a block whose last handle was dropped.
     #[inline]
-    pub(crate) fn recycle(&self, mut block: Arc<Block>) {
-        let Some(owned) = Arc::get_mut(&mut block) else {
-            return;
-        };
+    pub(crate) fn recycle(&self, mut block: UniqueArc<Block>) {
+        let owned = &mut *block;
         *owned.host_shared.get_mut() = false;
         owned.tracking.forget_content();
         if let Some(tag) = owned.tag.take() {
@@ -334,7 +333,7 @@ impl QueueCore {
     }
 
     /// Hands blocks to the stores of their pools.
-    fn give_up(&self, blocks: Vec<Arc<Block>>) {
+    fn give_up(&self, blocks: Vec<UniqueArc<Block>>) {
         for block in blocks {
             if let Source::Pool { pool, .. } = &block.source {
                 let pool = Arc::clone(pool);
