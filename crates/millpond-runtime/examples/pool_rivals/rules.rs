@@ -117,6 +117,8 @@ fn other_queue(effort: Effort, used: bool, bytes: usize) -> Vec<f64> {
         let memory = latencies.time(|| black_box(queue.allocate_from(&pool, bytes).unwrap()));
         if used {
             use_on(queue, &memory);
+            // Such a device looks at its commands when it is asked.
+            queue.wait().unwrap();
         }
         latencies.time_more(|| drop(memory));
     }
