@@ -315,10 +315,12 @@ impl Tracking {
         let moved = std::mem::take(self);
         let write = moved.write.swap(0, Relaxed);
         let read = moved.read.swap(0, Relaxed);
-        if write != 0 {
+        // What is over needs nobody behind it: its content is nobody's from here on.
+        let known = old.known(moved.timeless);
+        if write > known {
             moved.record_other(old, write, Access::Write);
         }
-        if read != 0 {
+        if read > known {
             moved.record_other(old, read, Access::Read);
         }
         moved.forget_content();

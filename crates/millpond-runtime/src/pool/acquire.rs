@@ -71,6 +71,8 @@ pub(crate) struct Found {
     pub(crate) class: Class,
     pub(crate) fresh: bool,
     pub(crate) zeroed: bool,
+    /// What another queue knew of them, to be written anew.
+    pub(crate) record: Option<UniqueArc<Block>>,
 }
 
 impl Found {
@@ -82,6 +84,7 @@ impl Found {
             class: wish.class,
             fresh: cut.fresh,
             zeroed: cut.zeroed,
+            record: None,
         }
     }
 
@@ -93,6 +96,7 @@ impl Found {
             class: wish.class,
             fresh: false,
             zeroed: false,
+            record: None,
         }
     }
 
@@ -249,8 +253,9 @@ impl PoolCore {
     #[cold]
     fn allocate_slowly(self: &Arc<Self>, wish: &Wish<'_>) -> Result<(Allocation, bool, bool)> {
         let Wish { queue, request, .. } = *wish;
-        self.unpark(wish);
-        if let Some(allocation) = self.take_cached(wish)? {
+        if self.unpark(wish)
+            && let Some(allocation) = self.take_cached(wish)?
+        {
             return Ok((allocation, false, false));
         }
         let mut found = self.find(wish)?;
@@ -273,7 +278,14 @@ impl PoolCore {
             tag: None,
             host_shared: AtomicBool::new(false),
         };
-        let allocation = Allocation::new(UniqueArc::new(block).shareable());
+        let block = match found.record {
+            Some(mut record) => {
+                *record = block;
+                record
+            }
+            None => UniqueArc::new(block),
+        };
+        let allocation = Allocation::new(block.shareable());
         Ok((allocation, found.zeroed, found.fresh))
     }
 }

@@ -273,8 +273,16 @@ impl PoolCore {
     pub(crate) fn poll(&self) {
         let timeless = self.is_timeless();
         let mut reached = Conditions::new();
+        {
+            let store = lock(&self.store);
+            if store.pending_bytes() == 0 {
+                return;
+            }
+            if !timeless {
+                reached = store.witnesses();
+            }
+        }
         if !timeless {
-            reached = lock(&self.store).witnesses();
             // Asking may make a driver look, and publish a longer finished prefix.
             reached.retain(|(queue, sequence)| queue.reached(*sequence));
         }

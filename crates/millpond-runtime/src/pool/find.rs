@@ -317,16 +317,19 @@ impl PoolCore {
         })
     }
 
-    /// Puts parked blocks that have become quiet back into their class lists.
-    pub(crate) fn unpark(&self, wish: &Wish<'_>) {
+    /// Puts parked blocks that have become quiet back into their class lists; whether there were any.
+    pub(crate) fn unpark(&self, wish: &Wish<'_>) -> bool {
         let mut line = wish.queue.lock();
         let native = wish.queue.native();
         let cache = line.cache(self.slot.index());
-        for block in cache.unpark(|block| block.tracking.is_quiet(native)) {
+        let ready = cache.unpark(|block| block.tracking.is_quiet(native));
+        let any = !ready.is_empty();
+        for block in ready {
             if let Source::Pool { class, .. } = block.source {
                 cache.put(block, class, false);
             }
         }
+        any
     }
 
     /// The oldest fitting block of another queue that `allow` accepts.
@@ -352,6 +355,7 @@ impl PoolCore {
                     class: wish.class,
                     fresh: false,
                     zeroed: false,
+                    record: Some(block),
                 });
             }
         }

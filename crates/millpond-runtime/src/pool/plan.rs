@@ -30,6 +30,10 @@ pub(crate) fn smallest_sufficient(
     size: usize,
     timeless: bool,
 ) -> Option<Conditions> {
+    if store.pending_bytes() == 0 && store.largest_free() < size {
+        // Nothing is left to merge.
+        return None;
+    }
     let mut window: VecDeque<(Run<'_>, u64)> = VecDeque::new();
     let mut total = Stretch::default();
     let mut best: Option<(Stretch, Conditions)> = None;

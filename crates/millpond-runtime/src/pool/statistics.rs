@@ -90,11 +90,14 @@ impl PoolCore {
                 }
             });
         }
-        for run in lock(&self.store).runs() {
+        let store = lock(&self.store);
+        let pending = (store.pending_bytes() > 0).then(|| store.runs());
+        for run in pending.into_iter().flatten() {
             if let Some((native, _)) = run.conditions.and_then(|conditions| conditions.first()) {
                 add(native.id().get(), run.len);
             }
         }
+        drop(store);
         sums.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
         sums
     }
