@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measures millpond beside other array libraries.
 //!
 //! `NumPy` is always among them, others on request. `benches/run.sh` runs all in turn, `benches/table.py` makes the table.
+//! With `--pools`, an example of the runtime measures pools beside classic allocators instead.
 
 use std::fs;
 
@@ -16,12 +17,16 @@ const PAGE: &str = "docs/performance.md";
 
 /// What surrounds the table on the page.
 const BEGIN: &str = "<!-- begin table: `cargo xtask bench --write` -->\n";
+const BEGIN_POOLS: &str = "<!-- begin table: `cargo xtask bench --pools --write` -->\n";
 const END: &str = "<!-- end table -->";
 
 /// Measures and prints a table with the ratios to `NumPy`.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let valued = ["case", "peers", "rounds", "budget"];
-    let options = Options::parse(arguments, &["write"], &valued)?;
+    let options = Options::parse(arguments, &["pools", "write"], &valued)?;
+    if options.has("pools") {
+        return pools(&options);
+    }
     let rounds = options.number("rounds", 1.0)?;
     let budget = options.number("budget", 0.2)?;
     python_env::prepare(&["build", "bench"])?;
@@ -49,7 +54,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     step("measure", || runner.run())?;
     print!("{}", table(&[])?);
     if options.has("write") {
-        write_page(&table(&["--md"])?)?;
+        write_page(BEGIN, &table(&["--md"])?)?;
     }
     Ok(())
 }
@@ -68,10 +73,25 @@ fn table(extra: &[&str]) -> Outcome<String> {
         .output()
 }
 
-fn write_page(table: &str) -> Outcome<()> {
+/// Measures pools; words select tables.
+fn pools(options: &Options) -> Outcome<()> {
+    let run = ["run", "--release", "-p", "millpond-runtime"];
+    let mut bench = Program::cargo()
+        .args(run)
+        .args(["--example", "pool_rivals", "--"])
+        .args(&options.words);
+    if !options.has("write") {
+        return bench.run();
+    }
+    bench = bench.arg("--markdown");
+    let table = step("measure", || bench.output())?;
+    write_page(BEGIN_POOLS, &table)
+}
+
+fn write_page(begin: &str, table: &str) -> Outcome<()> {
     let path = project::path(PAGE);
     let page = project::read(&path)?;
-    let replaced = replace(&page, table).ok_or_else(|| {
+    let replaced = replace(&page, begin, table).ok_or_else(|| {
         Failure::Check(format!("{PAGE} has lost the lines that surround its table"))
     })?;
     project::write(&path, &replaced)?;
@@ -80,10 +100,10 @@ fn write_page(table: &str) -> Outcome<()> {
 }
 
 /// The page with another table.
-fn replace(page: &str, table: &str) -> Option<String> {
-    let (before, rest) = page.split_once(BEGIN)?;
+fn replace(page: &str, begin: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(begin)?;
     let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{}\n\n{END}{after}", table.trim()))
+    Some(format!("{before}{begin}\n{}\n\n{END}{after}", table.trim()))
 }
 
 #[cfg(test)]
@@ -92,9 +112,11 @@ mod tests {
 
     #[test]
     fn the_table_is_replaced_and_the_rest_stays() {
-        let page = format!("one\n{BEGIN}old\n{END}\ntwo\n");
-        let new = replace(&page, "| new |\n").unwrap();
-        assert_eq!(new, format!("one\n{BEGIN}\n| new |\n\n{END}\ntwo\n"));
-        assert_eq!(replace("no marks", "t"), None);
+        for begin in [BEGIN, BEGIN_POOLS] {
+            let page = format!("{END}one\n{begin}old\n{END}\ntwo\n");
+            let new = replace(&page, begin, "| new |\n").unwrap();
+            assert_eq!(new, format!("{END}one\n{begin}\n| new |\n\n{END}\ntwo\n"));
+        }
+        assert_eq!(replace("no marks", BEGIN, "t"), None);
     }
 }

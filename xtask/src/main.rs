@@ -16,6 +16,7 @@ mod check;
 mod coverage;
 mod demo;
 mod failure;
+mod gate;
 mod generate;
 mod memcheck;
 mod model;
@@ -68,9 +69,15 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        usage: "[GROUP] [--case TEXT] [--peers LIB,LIB] [--rounds N] [--budget SECONDS] [--write]",
-        about: "measure millpond beside NumPy; --write puts the table into docs/performance.md",
+        usage: "[GROUP] [--case TEXT] [--peers LIB,LIB] [--rounds N] [--budget SECONDS] [--pools] [--write]",
+        about: "measure millpond beside NumPy; --pools: its pools beside classic allocators; --write puts the table into docs/performance.md",
         run: bench::command,
+    },
+    Command {
+        name: "gate",
+        usage: "",
+        about: "count the instructions of an allocation and its free, fail if they became more; run the bench of pools in short",
+        run: gate::command,
     },
     Command {
         name: "coverage",
