@@ -49,11 +49,14 @@ mod cases {
     /// Stops the process for whoever watches it.
     pub(crate) type Mark = fn();
 
-    /// A case by name: pairs between two marks, then twice as many between two more.
-    pub(crate) const ALL: &[(&str, fn(Mark))] = &[
+    /// A case: pairs between two marks, then twice as many between two more.
+    pub(crate) type Pairs = fn(Mark);
+
+    /// All cases by name.
+    pub(crate) const ALL: &[(&str, Pairs)] = &[
         ("same queue, a size class", |mark| same_queue(1000, mark)),
         ("same queue, a large size", |mark| {
-            same_queue(64 << 20, mark)
+            same_queue(64 << 20, mark);
         }),
     ];
 
@@ -119,8 +122,7 @@ mod trace {
             body(stop);
             0
         } else {
-            // SAFETY: the call has just failed in this thread.
-            unsafe { *libc::__errno_location() }
+            Error::last_os_error().raw_os_error().unwrap_or(1)
         };
         // SAFETY: nothing of the child has to be cleaned up.
         unsafe { libc::_exit(code) }

@@ -56,8 +56,11 @@ impl Effort {
     }
 }
 
+/// Measures a table.
+type Measure = fn(Effort) -> Table;
+
 /// The tables, in their order, with the word that selects each.
-const TABLES: &[(&str, fn(Effort) -> Table)] = &[
+const TABLES: &[(&str, Measure)] = &[
     ("pairs", pairs::table),
     ("rules", rules::table),
     ("sizes", churn::sizes),
