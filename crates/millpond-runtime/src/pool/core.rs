@@ -13,6 +13,7 @@ use triomphe::UniqueArc;
 
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
+use crate::pool::budget::Budget;
 use crate::pool::idle::Idle;
 use crate::pool::limit::Limit;
 use crate::pool::options::{PoolOptions, Reuse, Zero};
@@ -45,16 +46,12 @@ pub(crate) struct PoolCore {
     /// no zeros, pools every size, has rule R3 on, nobody records it or listens, and its device
     /// isn't lost.
     plain: AtomicBool,
-    /// The most that may be reserved.
-    pub(crate) maximum: Limit,
+    pub(crate) budget: Budget,
     threshold: Limit,
     reuse: AtomicU8,
     pub(crate) idle: Idle,
     /// Reserved bytes beyond which pending frees are waited for rather than growing.
     pub(crate) comfortable: usize,
-    /// Had from the driver, growth in flight included.
-    pub(super) reserved: AtomicUsize,
-    pub(super) reserved_high: AtomicUsize,
     pub(super) driver_allocations: AtomicUsize,
     recorded: AtomicBool,
     tape: Mutex<Option<Arc<Tape>>>,
@@ -100,13 +97,11 @@ impl PoolCore {
             // Chosen when the device knows of the pool.
             plain: AtomicBool::new(false),
             listened_to,
-            maximum: Limit::new(options.maximum_size),
+            budget: Budget::new(options.maximum_size),
             threshold: Limit::new(options.release_threshold),
             reuse: AtomicU8::new(bits(options.reuse)),
             idle: Idle::new(options.idle_release),
             comfortable,
-            reserved: AtomicUsize::new(0),
-            reserved_high: AtomicUsize::new(0),
             driver_allocations: AtomicUsize::new(0),
             recorded: AtomicBool::new(false),
             tape: Mutex::default(),
@@ -117,7 +112,7 @@ impl PoolCore {
 
     /// Bytes that one queue may keep of this pool.
     pub(crate) fn cache_limit(&self) -> usize {
-        (self.comfortable.min(self.maximum.bytes()) / 8).max(64 << 20)
+        (self.comfortable.min(self.budget.maximum.bytes()) / 8).max(64 << 20)
     }
 
     /// Whether allocations may go the short way.
@@ -227,15 +222,7 @@ impl PoolCore {
     }
 
     pub(crate) fn reserved(&self) -> usize {
-        self.reserved.load(Relaxed)
-    }
-
-    pub(crate) fn reserved_high(&self) -> usize {
-        self.reserved_high.load(Relaxed)
-    }
-
-    pub(crate) fn reset_reserved_high(&self) {
-        self.reserved_high.store(self.reserved(), Relaxed);
+        self.budget.reserved()
     }
 
     /// Whether the memory is a user's buffer.
@@ -251,8 +238,7 @@ impl PoolCore {
             &(begin.get()..begin.get() + size),
             true,
         );
-        self.reserved.store(size, Relaxed);
-        self.reserved_high.store(size, Relaxed);
+        self.budget.fix(size);
         let mut store = lock(&self.store);
         store.add_segment(memory, false);
         if store.take(size, 1).is_some() {
@@ -330,11 +316,12 @@ impl PoolCore {
 
     pub(crate) fn release(&self, segments: Vec<RawAllocation>) {
         for segment in segments {
-            self.reserved.fetch_sub(segment.layout.size(), Relaxed);
+            let bytes = segment.layout.size();
             // SAFETY: the segment came from this supply and left the store, so it is given back
             // once; all of it was free, and extents become free only when every point recorded on
             // them was reached.
             unsafe { self.supply.release(segment) };
+            self.budget.give_back(bytes);
         }
     }
 

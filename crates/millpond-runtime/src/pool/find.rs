@@ -254,7 +254,7 @@ impl PoolCore {
 
     /// What may stay reserved beside a request of this size.
     fn beside(&self, size: usize) -> usize {
-        self.maximum.bytes().saturating_sub(size)
+        self.budget.maximum.bytes().saturating_sub(size)
     }
 
     /// Grows by what a request needs.

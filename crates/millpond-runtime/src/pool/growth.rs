@@ -1,7 +1,6 @@
 //! Growing: segments from the driver.
 //!
-//! Bytes are reserved in a budget before the driver is asked for them, so that the maximum holds
-//! whatever many threads ask for at once, growth in flight included.
+//! Bytes are reserved in the budget (`budget.rs`) before the driver is asked for them.
 
 use std::alloc::Layout;
 use std::fmt;
@@ -9,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use millpond_hal::DeviceError;
 
+use crate::pool::budget::Growth;
 use crate::pool::core::PoolCore;
 use crate::pool::store::Cut;
 use crate::sync::lock;
@@ -53,34 +53,27 @@ impl PoolCore {
         if self.is_lent() {
             return Err(Refusal::Lent);
         }
-        let bytes = self
+        let mut growth = self
             .reserve(size, spare && !dedicated)
             .ok_or(Refusal::Maximum)?;
+        let bytes = growth.bytes();
         let segment = Layout::from_size_align(bytes, PAGE.max(align))
             .map_err(|_| DeviceError::Invalid {
                 call: "allocate",
                 reason: format!("{bytes} bytes are more than the address space"),
             })
-            .and_then(|layout| self.supply.allocate(self.kind, layout));
-        let segment = match segment {
-            Ok(segment) => {
-                self.driver_allocations.fetch_add(1, Relaxed);
-                segment
-            }
-            Err(error) => {
-                self.reserved.fetch_sub(bytes, Relaxed);
+            .and_then(|layout| self.supply.allocate(self.kind, layout))
+            .map_err(|error| {
                 self.site.note_refusal(&error);
-                return Err(Refusal::Driver(error));
-            }
-        };
-        let padding = segment.layout.size() - bytes;
-        if padding > 0 && self.reserve_exactly(padding).is_none() {
-            self.reserved.fetch_sub(bytes, Relaxed);
+                Refusal::Driver(error)
+            })?;
+        self.driver_allocations.fetch_add(1, Relaxed);
+        if !growth.extend_to(segment.layout.size()) {
             // SAFETY: it came from this supply a moment ago, and nobody has seen it.
             unsafe { self.supply.release(segment) };
             return Err(Refusal::Maximum);
         }
-        self.reserved_high.fetch_max(self.reserved(), Relaxed);
+        growth.keep();
         let begin = segment.address;
         let mut store = lock(&self.store);
         store.add_segment(segment, dedicated);
@@ -92,9 +85,9 @@ impl PoolCore {
     }
 
     /// Reserves what the pool usually asks for, or the most that is left for it of a rounded size.
-    fn reserve(&self, size: usize, spare: bool) -> Option<usize> {
+    fn reserve(&self, size: usize, spare: bool) -> Option<Growth<'_>> {
         if !spare {
-            return self.reserve_exactly(size);
+            return self.budget.reserve(size);
         }
         let usual = size.max(self.options.min_driver_alloc);
         let wishes = [
@@ -105,18 +98,7 @@ impl PoolCore {
         ];
         wishes
             .into_iter()
-            .find_map(|bytes| self.reserve_exactly(bytes))
-    }
-
-    fn reserve_exactly(&self, bytes: usize) -> Option<usize> {
-        let maximum = self.maximum.bytes();
-        self.reserved
-            .fetch_update(Relaxed, Relaxed, |reserved| {
-                let sum = reserved.checked_add(bytes)?;
-                (sum <= maximum).then_some(sum)
-            })
-            .ok()
-            .map(|_| bytes)
+            .find_map(|bytes| self.budget.reserve(bytes))
     }
 
     /// Bytes that would have to go back to the driver before the maximum allows growth by this
@@ -125,8 +107,7 @@ impl PoolCore {
         if self.is_lent() {
             return 0;
         }
-        let sum = self.reserved().saturating_add(size);
-        sum.saturating_sub(self.maximum.bytes())
+        self.budget.shortage(size)
     }
 
     /// Whether the budget has room for growth by this much.

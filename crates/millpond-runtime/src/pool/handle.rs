@@ -141,13 +141,13 @@ impl Pool {
 
     /// The most that it may reserve, in bytes.
     pub fn maximum_size(&self) -> Option<usize> {
-        self.core.maximum.get()
+        self.core.budget.maximum.get()
     }
 
     /// Changes the most that it may reserve. Below what is reserved now it stops growth, and takes
     /// nothing back that is in use.
     pub fn set_maximum_size(&self, bytes: Option<usize>) {
-        self.core.maximum.set(bytes);
+        self.core.budget.maximum.set(bytes);
     }
 
     /// Bytes that it tries to keep at a wait.

@@ -26,6 +26,7 @@
 //! the driver goes at the next wait, or when a request looks further than its queue's cache.
 
 mod acquire;
+mod budget;
 mod cache;
 mod class;
 mod core;

@@ -112,7 +112,7 @@ impl PoolCore {
             cached: statistics.cached,
             largest_free,
             reserved: statistics.reserved,
-            maximum_size: self.maximum.get(),
+            maximum_size: self.budget.maximum.get(),
             other_pools,
             fits_after,
             reason: reason.to_owned(),

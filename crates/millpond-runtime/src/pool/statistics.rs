@@ -55,7 +55,7 @@ impl PoolCore {
         sum.pending += store.pending_bytes();
         drop(store);
         sum.reserved = self.reserved();
-        sum.reserved_high = self.reserved_high();
+        sum.reserved_high = self.budget.high();
         sum
     }
 
@@ -68,7 +68,7 @@ impl PoolCore {
                 }
             });
         }
-        self.reset_reserved_high();
+        self.budget.reset_high();
     }
 
     /// Pending bytes by queue: its number, and how many.
