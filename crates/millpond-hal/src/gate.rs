@@ -5,9 +5,10 @@
 //! that a runtime doesn't own, bridge drivers, and make races deterministic in tests.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use crate::error::Failure;
+use crate::sync::Mutex;
 
 type Waiter = Box<dyn FnOnce(Result<(), Failure>) + Send>;
 type Announcement = Box<dyn FnOnce() + Send>;

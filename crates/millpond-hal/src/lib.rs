@@ -78,6 +78,7 @@ pub mod point;
     reason = "declares unsafe contracts of the interface, has no unsafe block"
 )]
 pub mod queue;
+mod sync;
 
 pub use arena::{Arena, ArenaId, HandleError, Place};
 pub use command::{Address, Advice, Command, HostTask, Pattern, Submission, Touch};

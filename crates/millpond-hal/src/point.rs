@@ -1,11 +1,9 @@
 //! Places in a queue's history, and how far a queue has come.
 
-#[cfg(loom)]
-use loom::sync::atomic::AtomicU64;
 use std::fmt;
-#[cfg(not(loom))]
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
+
+use crate::sync::AtomicU64;
 
 /// Identity of a queue within the process; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use millpond_hal as hal;
@@ -16,7 +16,7 @@ use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::{Current, Identity, Pool, PoolCore, PoolOptions, Site, Supply};
 use crate::queue::{Queue, QueueCore};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// Handle to a device. Clones are the same device, and only they compare equal. `Send`, `Sync`.
 #[derive(Clone)]

@@ -4,11 +4,36 @@
 //! list of uses; a pool's store; the list of deferred releases. No driver call that can block, no
 //! user code and no destructor of foreign memory runs under any of them; kernels of small inline
 //! commands do run under the lines that guard their operands.
+//!
+//! The types are those of a model checker where one runs the code (`pool/model`). Under
+//! `cfg(loom)` only numbers are, since what a load may see is its question; under `cfg(shuttle)`,
+//! which asks for the order of steps, locks and flags are as well. Reference counts stay the
+//! standard library's, and so does what statics and threads hold.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
+
+#[cfg(shuttle)]
+pub(crate) use shuttle::sync::{Mutex, MutexGuard, atomic};
+#[cfg(not(shuttle))]
+pub(crate) use std::sync::{Mutex, MutexGuard};
+
+#[cfg(loom)]
+pub(crate) mod atomic {
+    pub(crate) use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8};
+}
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use std::sync::atomic;
 
 /// Locks a mutex whose data is valid at every unwind point, so that poison can be ignored.
 #[inline]
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets the checker run another thread where the code looks at a count that it doesn't know.
+#[inline]
+pub(crate) fn between_counts() {
+    #[cfg(shuttle)]
+    shuttle::thread::yield_now();
 }

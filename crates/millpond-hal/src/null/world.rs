@@ -5,8 +5,8 @@
 //! nothing that may run is left lying while somebody waits for it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::schedule::{
@@ -16,6 +16,7 @@ use crate::command::{Command, Submission};
 use crate::error::Failure;
 use crate::point::{Point, Progress, QueueId};
 use crate::queue::{QueueOptions, Wait};
+use crate::sync::{AtomicBool, Condvar, Mutex, MutexGuard};
 
 /// The queues of a driver.
 pub(super) struct World {

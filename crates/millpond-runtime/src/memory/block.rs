@@ -4,8 +4,6 @@
 //! tracking, moves into the cache of its home queue, and the next allocation of that size class
 //! takes it out again. Nothing is submitted, and the general allocator isn't asked.
 
-use std::sync::atomic::AtomicBool;
-
 use millpond_hal::Address;
 use millpond_types::MemoryKind;
 use triomphe::{Arc, UniqueArc};
@@ -16,6 +14,7 @@ use crate::memory::part::Part;
 use crate::memory::tracking::Tracking;
 use crate::pool::{Class, PoolCore, Tag};
 use crate::queue::{Queue, QueueCore};
+use crate::sync::{atomic::AtomicBool, between_counts};
 
 /// Where the bytes of a block come from and go back to.
 #[derive(Debug)]
@@ -121,8 +120,12 @@ pub(crate) fn retire(block: Arc<Block>) {
         std::mem::forget(block);
         return;
     }
-    if let Ok(unique) = Arc::try_unique(block) {
-        retire_unique(unique);
+    match Arc::try_unique(block) {
+        Ok(unique) => retire_unique(unique),
+        Err(shared) => {
+            between_counts();
+            drop(shared);
+        }
     }
 }
 

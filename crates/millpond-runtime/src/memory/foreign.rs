@@ -6,11 +6,11 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use crate::queue::Native;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 type Call = Box<dyn FnOnce() + Send>;
 

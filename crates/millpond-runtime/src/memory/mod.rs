@@ -16,7 +16,6 @@ pub(crate) mod tracking;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::Ordering;
 
 use millpond_hal::Address;
 use millpond_types::MemoryKind;
@@ -26,6 +25,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::pool::Tag;
 use crate::queue::Queue;
+use crate::sync::atomic::Ordering;
 
 pub(crate) use block::{Block, Source};
 pub(crate) use buffer::sealed;

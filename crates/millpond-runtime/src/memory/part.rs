@@ -5,13 +5,13 @@
 //! them. Parts that overlap know nothing of each other; who hands them out orders their uses.
 
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use triomphe::{Arc, UniqueArc};
 
 use crate::memory::tracking::Tracking;
 use crate::memory::{Allocation, Block, Source};
 use crate::queue::Native;
+use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What a part knows of its whole.
 #[derive(Debug)]

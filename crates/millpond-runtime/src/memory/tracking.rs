@@ -17,8 +17,7 @@
 //! a pool must not (rule R3 is off), its memory is *timeless*: uses count until the host has
 //! waited for them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use millpond_hal::{Access, Point};
 use smallvec::SmallVec;
@@ -26,7 +25,8 @@ use smallvec::SmallVec;
 use crate::clock::Clock;
 use crate::event::Event;
 use crate::queue::Native;
-use crate::sync::lock;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use crate::sync::{Mutex, lock};
 
 /// The uses of one allocation that later commands must respect.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! How a request finds its bytes: the steps of the reuse rules, in their order.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use millpond_hal::{Address, Pattern};
@@ -21,6 +20,7 @@ use crate::pool::store::{Conditions, Cut};
 use crate::pool::tag::Tag;
 use crate::pool::weaken::{Rule, is_broken};
 use crate::queue::{Queue, QueueCore};
+use crate::sync::atomic::AtomicBool;
 
 /// What is asked of a pool.
 #[derive(Clone, Copy, Debug)]

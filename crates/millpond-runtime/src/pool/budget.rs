@@ -3,9 +3,8 @@
 //! Bytes are reserved before the driver is asked for them and given back after it has them again,
 //! so the maximum holds at every moment, whatever many threads ask for at once.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
 use crate::pool::limit::Limit;
+use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Counts bytes; no other memory is published by them, so nothing here orders any.
 #[derive(Debug)]

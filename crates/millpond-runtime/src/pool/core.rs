@@ -3,8 +3,7 @@
 //! No driver is called under the lock of the store. How a pool grows is in `growth.rs`.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use millpond_hal::{Address, RawAllocation};
@@ -24,7 +23,8 @@ use crate::pool::store::{Conditions, Store};
 use crate::pool::supply::Supply;
 use crate::pool::telling::tell_lent;
 use crate::queue::Native;
-use crate::sync::lock;
+use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
+use crate::sync::{Mutex, lock};
 
 /// A pool's memory; lives as long as a handle or a block of it.
 pub(crate) struct PoolCore {
@@ -288,19 +288,19 @@ impl PoolCore {
     /// Takes blocks out of circulation; their bytes are free when their last use has completed.
     pub(crate) fn absorb(&self, blocks: Vec<UniqueArc<Block>>, home: &Arc<Native>) {
         let mut store = lock(&self.store);
-        for block in blocks {
+        // The blocks end after the lock: with them may end a queue of a driver.
+        for block in &blocks {
             store.put(block.base, block.capacity, block.tracking.unfinished(home));
         }
     }
 
-    /// Gives idle segments back, at most so many, until at most `keep` bytes are reserved.
+    /// Gives idle segments back, at most so many, until the store has at most `keep`
+    /// bytes. That is counted under its lock: what another thread is giving back counts no more.
     pub(crate) fn release_idle(&self, keep: usize, most: usize) {
         if self.is_lent() {
             return;
         }
-        let reserved = self.reserved();
-        let idle =
-            lock(&self.store).idle_segments(most, |taken| reserved.saturating_sub(taken) > keep);
+        let idle = lock(&self.store).idle_segments(keep, most);
         self.release(idle);
     }
 

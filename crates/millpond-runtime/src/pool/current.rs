@@ -7,15 +7,15 @@
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use millpond_types::MemoryKind;
 
 use crate::pool::Pool;
 use crate::pool::core::PoolCore;
 use crate::pool::scope;
-use crate::sync::lock;
+use crate::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use crate::sync::{Mutex, lock};
 
 /// The pools that were set as a device's current ones.
 #[derive(Debug, Default)]

@@ -4,14 +4,13 @@
 
 use std::alloc::Layout;
 use std::fmt;
-use std::sync::atomic::Ordering::Relaxed;
 
 use millpond_hal::DeviceError;
 
 use crate::pool::budget::Growth;
 use crate::pool::core::PoolCore;
 use crate::pool::store::Cut;
-use crate::sync::lock;
+use crate::sync::{atomic::Ordering::Relaxed, lock};
 
 /// Segments are multiples of this many bytes, the size of a huge page.
 const PAGE: usize = 2 << 20;

@@ -4,10 +4,10 @@
 //! touched between two ticks goes to the store; a segment that was wholly free at two ticks goes to
 //! the driver. So memory is idle for between once and one and a half times that time.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::pool::core::PoolCore;
+use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::sync::lock;
 
 /// When a pool looks for idle memory; times are in microseconds.

@@ -1,6 +1,6 @@
 //! A number of bytes that may be set, read by any thread.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// At most so many bytes, if that is said.
 #[derive(Debug)]

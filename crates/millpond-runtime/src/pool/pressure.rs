@@ -7,12 +7,12 @@
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use millpond_types::MemoryKind;
 
 use crate::lifecycle;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// How short memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

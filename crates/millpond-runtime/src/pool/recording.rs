@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use millpond_hal::null::{NullDriver, NullOptions};
 use millpond_hal::{Access, Driver, QueueOptions};
@@ -24,7 +24,7 @@ use crate::pool::options::PoolOptions;
 use crate::pool::ordered::AllocateOptions;
 use crate::queue::{Queue, Use};
 use crate::registry::Registry;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// The first line of a recording's text.
 const HEADER: &str = "millpond pool recording 1";

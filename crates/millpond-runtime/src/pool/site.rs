@@ -5,8 +5,7 @@
 //! allocation that looks further than its queue's cache; a few driver calls at a time.
 
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use millpond_hal::{DeviceError, QueueId};
 use smallvec::SmallVec;
@@ -24,7 +23,8 @@ use crate::pool::supply::Supply;
 use crate::pool::telling::tell_lent;
 use crate::queue::{Gone, Native, QueueCore};
 use crate::sharing::Imports;
-use crate::sync::lock;
+use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use crate::sync::{Mutex, lock};
 
 /// Driver calls that one wait makes at most.
 const CALLS: usize = 4;
@@ -192,7 +192,7 @@ impl Remains {
             }
             return is_over;
         }
-        for segment in self.store.idle_segments(usize::MAX, |_| true) {
+        for segment in self.store.idle_segments(0, usize::MAX) {
             // SAFETY: the segment came from this supply and left the store, so it is given back
             // once; all of it was free: every point recorded on its extents was reached.
             unsafe { self.supply.release(segment) };

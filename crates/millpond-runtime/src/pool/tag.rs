@@ -7,11 +7,11 @@ use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
 use crate::pool::limit::Limit;
 use crate::pool::scope;
+use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Handle to a tag. Clones are the same tag. `Send`, `Sync`.
 ///
@@ -147,18 +147,21 @@ impl Tag {
             let charged = tag.used.fetch_update(Relaxed, Relaxed, |used| {
                 used.checked_add(bytes).filter(|&sum| sum <= budget)
             });
-            if let Err(used) = charged {
-                for tag in self.chain().take(index) {
-                    tag.refund(bytes);
+            let used = match charged {
+                Ok(before) => before + bytes,
+                Err(used) => {
+                    for tag in self.chain().take(index) {
+                        tag.refund(bytes);
+                    }
+                    return Err(Error::Budget {
+                        tag: tag.name.clone(),
+                        requested: bytes,
+                        used,
+                        budget,
+                    });
                 }
-                return Err(Error::Budget {
-                    tag: tag.name.clone(),
-                    requested: bytes,
-                    used,
-                    budget,
-                });
-            }
-            tag.used_high.fetch_max(tag.used.load(Relaxed), Relaxed);
+            };
+            tag.used_high.fetch_max(used, Relaxed);
             tag.live.fetch_add(1, Relaxed);
         }
         Ok(())

@@ -3,12 +3,12 @@
 //! Dropping the last handle of a queue neither stops nor waits for what was submitted to it. A
 //! wait for the device is for that work too, and tells of failures that nobody else can tell of.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::queue::Native;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// The queues of a device that are gone and matter still.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@
 //! while the lines are held: it needs no sequence number and leaves no trace, since nobody can see
 //! its operands before it is done.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -26,6 +26,7 @@ use crate::memory::tracking::Dependencies;
 use crate::pool::{Cache, Site};
 use crate::queue::QueueCore;
 use crate::queue::submit::Use;
+use crate::sync::MutexGuard;
 
 /// Queues that a clock may know of before it is tidied.
 const CLOCK: usize = 16;

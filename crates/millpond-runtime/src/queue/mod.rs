@@ -15,7 +15,7 @@ mod submit;
 pub(crate) mod work;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Instant;
 
 use millpond_hal as hal;
@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
-use crate::sync::lock;
+use crate::sync::{Mutex, MutexGuard, atomic::AtomicBool, lock};
 
 use crate::pool::{Class, Step, granted};
 pub(crate) use batch::Batch;
@@ -292,7 +292,7 @@ impl QueueCore {
             tracking: crate::memory::tracking::Tracking::default(),
             source: Source::Foreign(Some(release)),
             tag: None,
-            host_shared: std::sync::atomic::AtomicBool::new(true),
+            host_shared: AtomicBool::new(true),
         })))
     }
 

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use millpond_hal as hal;
 use millpond_hal::{Failure, Point, Progress, QueueId, Wait};
 
 use crate::error::Error;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::waiting;
 
 /// A backend's queue, kept alive by whoever may have to ask whether a point of it was reached.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use millpond_hal as hal;
 use millpond_hal::{Arena, ArenaId, HandleError, Place, RawAllocation};
@@ -18,7 +18,7 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Release};
 use crate::queue::Queue;
 use crate::sharing::{MemoryHandle, PoolHandle};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// The arenas that a device has opened and that somebody uses.
 #[derive(Default)]

@@ -223,20 +223,18 @@ impl Store {
         self.cut(begin, self.free[&begin].len, begin, size)
     }
 
-    /// Takes out segments of which nothing is used, at most `most` of them, for as long as `more`
-    /// says so of the bytes taken out already.
-    pub(crate) fn idle_segments(
-        &mut self,
-        most: usize,
-        more: impl Fn(usize) -> bool,
-    ) -> Vec<RawAllocation> {
-        let (mut taken, mut bytes) = (Vec::new(), 0);
+    /// Takes out segments of which nothing is used, at most `most` of them, until at most `keep`
+    /// bytes are here.
+    pub(crate) fn idle_segments(&mut self, keep: usize, most: usize) -> Vec<RawAllocation> {
+        let sizes = self.segments.values();
+        let mut bytes: usize = sizes.map(|segment| segment.raw.layout.size()).sum();
+        let mut taken = Vec::new();
         for begin in self.idle(|_| true) {
-            if taken.len() >= most || !more(bytes) {
+            if taken.len() >= most || bytes <= keep {
                 break;
             }
             if let Some(segment) = self.remove_segment(begin) {
-                bytes += segment.layout.size();
+                bytes -= segment.layout.size();
                 taken.push(segment);
             }
         }
