@@ -37,6 +37,8 @@ mod handle;
 mod idle;
 mod limit;
 mod making;
+#[cfg(all(test, any(loom, shuttle)))]
+mod model;
 mod options;
 mod ordered;
 mod plan;

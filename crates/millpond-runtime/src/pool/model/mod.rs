@@ -1,0 +1,22 @@
+//! Models of what threads share of a pool: `cargo xtask model`.
+//!
+//! Two checkers run the pools' own code. *loom* tries every value that a load may see, for the few
+//! numbers that are read without a lock (`seen.rs`). *shuttle* tries many orders of the steps of
+//! whole pools, or all of them where they are few, over a driver that hands addresses out again at
+//! once, may refuse, and watches what it holds (`provider.rs`).
+//!
+//! Not modelled: the moments of deadlines, and what belongs to one thread (scopes, tasks).
+
+#[cfg(loom)]
+mod seen;
+
+#[cfg(shuttle)]
+mod budget;
+#[cfg(shuttle)]
+mod end;
+#[cfg(shuttle)]
+mod provider;
+#[cfg(shuttle)]
+mod segments;
+#[cfg(shuttle)]
+mod theft;
