@@ -94,7 +94,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "model",
         usage: "[NAME...]",
-        about: "run what threads share without a lock in every order, under the model checker loom",
+        about: "run what threads share in every order or many, under the model checkers loom and shuttle",
         run: model::command,
     },
     Command {

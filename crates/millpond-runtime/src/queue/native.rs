@@ -19,7 +19,8 @@ pub(crate) struct Native {
     pub(crate) driver: u64,
     /// Whether its commands take effect in order.
     pub(crate) in_order: bool,
-    /// Up to here the host has waited for every command.
+    /// Up to here the host has waited for every command. Who reads it sees what these wrote, also
+    /// if another thread waited.
     observed: AtomicU64,
     /// Whether it has no handles any more.
     is_gone: AtomicBool,
@@ -44,7 +45,7 @@ impl Native {
     #[inline]
     pub(crate) fn known(&self, timeless: bool) -> u64 {
         if timeless && !self.is_gone.load(Ordering::Relaxed) {
-            self.observed.load(Ordering::Relaxed)
+            self.observed.load(Ordering::Acquire)
         } else {
             self.progress().completed()
         }
@@ -69,7 +70,7 @@ impl Native {
     #[inline]
     pub(crate) fn observe_all(&self, sequence: u64) {
         if self.observed.load(Ordering::Relaxed) < sequence {
-            self.observed.fetch_max(sequence, Ordering::Relaxed);
+            self.observed.fetch_max(sequence, Ordering::Release);
         }
     }
 

@@ -74,10 +74,11 @@ fn a_pool_never_has_more_of_its_driver_than_its_maximum() {
         let pool = device.create_pool(MemoryKind::Device, options).unwrap();
         provider.refuse_in(2);
         let (shared, other) = (Arc::clone(&provider), pool.clone());
-        each(3, move |_| {
+        each(3, move |index| {
+            let bytes = [LIMIT, LIMIT / 2, LIMIT / 2][index];
             let queue = queue(other.device());
             for _ in 0..2 {
-                if let Ok(memory) = queue.allocate_from(&other, 2 * MIB) {
+                if let Ok(memory) = queue.allocate_from(&other, bytes) {
                     drop(shared.watch(memory));
                 }
                 other.trim(0).unwrap();

@@ -158,17 +158,18 @@ fn where_r3_is_off_what_the_host_waited_for_is_seen_by_all_of_its_threads() {
         let scene = Scene::new();
         let tracking = scene.tracking(true);
         let command = scene.run();
-        let waiter = Arc::clone(&scene);
-        let host = thread::spawn(move || {
-            if waiter.native.reached(1) {
-                waiter.native.observe_all(1);
+        let other = Arc::clone(&scene);
+        let next = thread::spawn(move || {
+            if tracking.is_quiet(&other.native) {
+                other.touch();
             }
         });
-        if tracking.is_quiet(&scene.native) {
-            scene.touch();
+        while !scene.native.reached(1) {
+            thread::yield_now();
         }
+        scene.native.observe_all(1);
         command.join().unwrap();
-        host.join().unwrap();
+        next.join().unwrap();
     });
 }
 
