@@ -13,7 +13,7 @@ use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 #[test]
 fn the_last_two_handles_that_go_at_once_give_their_block_back_once() {
-    check(1500, || {
+    check(3000, || {
         let (device, provider) = Provider::open(None, false);
         let queue = queue(&device);
         let memory = queue.allocate(MemoryKind::Device, 1000).unwrap();
@@ -57,7 +57,7 @@ fn the_owner_of_foreign_memory_is_told_once_by_handles_that_go_at_once() {
 
 #[test]
 fn a_pool_that_is_closed_while_its_blocks_are_freed_leaves_nothing_behind() {
-    check(1500, || {
+    check(3000, || {
         let (device, provider) = Provider::open(None, false);
         let queues = [queue(&device), queue(&device)];
         let options = PoolOptions::default();
@@ -86,7 +86,7 @@ fn a_pool_that_is_closed_while_its_blocks_are_freed_leaves_nothing_behind() {
 
 #[test]
 fn a_queue_that_ends_while_others_look_into_its_cache_gives_its_blocks_to_the_pool() {
-    check(1000, || {
+    check(3000, || {
         let (device, provider) = Provider::open(None, false);
         let (ending, other) = (queue(&device), queue(&device));
         let memory = ending.allocate(MemoryKind::Device, 1000).unwrap();

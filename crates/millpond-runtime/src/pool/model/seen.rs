@@ -189,7 +189,7 @@ fn a_command_that_failed_is_known_to_have_by_who_sees_it_completed() {
     });
 }
 
-/// The checker is awake: a backend that breaks rule B5, publishing before it is done, is found.
+/// The checker is awake: a backend that breaks rule B4, publishing before it is done, is found.
 #[test]
 #[should_panic(expected = "Causality violation")]
 fn a_backend_that_publishes_before_the_bytes_are_written_is_found() {

@@ -20,7 +20,7 @@ fn pool(device: &crate::Device) -> Pool {
 
 #[test]
 fn a_segment_that_is_given_back_holds_nothing_that_another_thread_just_got() {
-    check(2000, || {
+    check(3000, || {
         let (device, provider) = Provider::open(None, false);
         let pool = pool(&device);
         let threads = [MIB, 2 * MIB, MIB].map(|bytes| {
@@ -44,7 +44,7 @@ fn a_segment_that_is_given_back_holds_nothing_that_another_thread_just_got() {
 
 #[test]
 fn threads_that_trim_at_once_keep_what_each_of_them_was_told_to() {
-    check(1000, || {
+    check(2000, || {
         let (device, provider) = Provider::open(None, false);
         let (pool, queue) = (pool(&device), queue(&device));
         let held = [(); 4].map(|()| queue.allocate_from(&pool, 2 * MIB).unwrap());

@@ -12,6 +12,9 @@ use super::provider::{Provider, check, queue};
 use crate::memory::Allocation;
 use crate::queue::{Queue, Use};
 
+/// More than half of a segment: what one queue frees another takes, or has to grow for.
+const BYTES: usize = 20 << 20;
+
 /// Who wrote last at an address, as commands do. No thread of a model stops while it is locked.
 type Memory = Arc<Mutex<BTreeMap<usize, usize>>>;
 
@@ -40,7 +43,7 @@ fn program(threads: usize, orders: bool) {
     let memory = Memory::default();
     let queues: Vec<_> = (0..threads).map(|_| queue(&device)).collect();
     // So that there is something to take from the first.
-    drop(queues[0].allocate(MemoryKind::Device, 1000).unwrap());
+    drop(queues[0].allocate(MemoryKind::Device, BYTES).unwrap());
     let actors = (0..threads).map(|name| {
         let (queues, memory) = (queues.clone(), Arc::clone(&memory));
         let provider = Arc::clone(&provider);
@@ -51,7 +54,7 @@ fn program(threads: usize, orders: bool) {
                     let before = queues[(name + 1) % queues.len()].record().unwrap();
                     queue.barrier(&[&before]).unwrap();
                 }
-                let block = queue.allocate(MemoryKind::Device, 1000).unwrap();
+                let block = queue.allocate(MemoryKind::Device, BYTES).unwrap();
                 let block = provider.watch(block);
                 write_and_read(queue, block.allocation(), &memory, name * 10 + turn);
             }
@@ -78,10 +81,10 @@ fn program(threads: usize, orders: bool) {
 
 #[test]
 fn blocks_of_two_queues_go_to_one_of_them_and_only_behind_their_last_use() {
-    check(1000, || program(2, false));
+    check(5000, || program(2, false));
 }
 
 #[test]
 fn blocks_of_three_queues_that_follow_each_other_do_too() {
-    check(500, || program(3, true));
+    check(3000, || program(3, true));
 }
