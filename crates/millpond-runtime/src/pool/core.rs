@@ -288,10 +288,12 @@ impl PoolCore {
     /// Takes blocks out of circulation; their bytes are free when their last use has completed.
     pub(crate) fn absorb(&self, blocks: Vec<UniqueArc<Block>>, home: &Arc<Native>) {
         let mut store = lock(&self.store);
-        // The blocks end after the lock: with them may end a queue of a driver.
         for block in &blocks {
             store.put(block.base, block.capacity, block.tracking.unfinished(home));
         }
+        drop(store);
+        // With a block may end a queue of a driver, which is nothing to do under the lock.
+        drop(blocks);
     }
 
     /// Gives idle segments back, at most so many, until the store has at most `keep`
