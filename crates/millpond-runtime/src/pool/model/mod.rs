@@ -7,6 +7,8 @@
 //!
 //! Not modelled: the moments of deadlines, and what belongs to one thread (scopes, tasks).
 
+#![allow(clippy::unwrap_used, reason = "models are tests")]
+
 #[cfg(loom)]
 mod seen;
 
