@@ -7,9 +7,9 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use millpond_runtime::{Access, BACKLOG, Gate, MemoryKind, Status, Use};
+use millpond_runtime::{Access, BACKLOG, Error, Event, Gate, MemoryKind, Status, Use};
 use millpond_testkit::watchdog::watched;
 use support::{
     Affine, BIG, Exclusive, SMALL, Sum, device, in_order, numbers, out_of_order, stays_pending,
@@ -402,6 +402,61 @@ fn a_wait_for_the_device_is_for_queues_without_handles_too() {
             device.wait().unwrap();
             assert!(done.load(Ordering::Relaxed));
             assert!(device.is_settled());
+        }
+    });
+}
+
+#[test]
+fn a_wait_for_the_device_is_for_all_that_a_queue_without_handles_has_out_of_order() {
+    watched(|| {
+        let device = device();
+        let queue = out_of_order(&device);
+        let gate = Gate::new();
+        let held = queue.gate(&gate, &[]).unwrap();
+        let last = queue.task("last", &[], || Ok(())).unwrap();
+        last.wait().unwrap();
+        let held_point = held.point();
+        drop((queue, held, last));
+        assert!(!device.is_settled(), "{held_point} goes on");
+        let opener = gate.clone();
+        let thread = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(20));
+            opener.open(Ok(()));
+        });
+        device.wait().unwrap();
+        assert!(gate.is_open());
+        assert!(device.is_settled());
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn o6_an_event_knows_nothing_that_its_queue_was_told_later() {
+    watched(|| {
+        let device = device();
+        for _ in 0..100 {
+            let (queue, other) = (in_order(&device), in_order(&device));
+            let gate = Gate::new();
+            let pending = other.gate(&gate, &[]).unwrap();
+            let (teller, told) = (queue.clone(), pending.clone());
+            let thread = thread::spawn(move || teller.wait_for(&told).unwrap());
+            // Until the queue has to wait for the other, which is held back.
+            let mut events = Vec::new();
+            while !thread.is_finished() {
+                events.push(queue.task("one of many", &[], || Ok(())).unwrap());
+            }
+            thread.join().unwrap();
+            let knows = |event: &&Event| event.clock().is_after(pending.point());
+            if let Some(first) = events.iter().find(knows) {
+                let soon = Instant::now() + Duration::from_millis(2);
+                let answer = first.wait_until(Some(soon));
+                assert!(
+                    matches!(answer, Err(Error::TimedOut { .. })),
+                    "{first:?} is said to come behind {pending:?}: {answer:?}"
+                );
+            }
+            gate.open(Ok(()));
+            device.wait().unwrap();
         }
     });
 }

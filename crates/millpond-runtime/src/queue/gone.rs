@@ -26,7 +26,8 @@ struct Left {
 
 impl Left {
     fn matters(&self) -> bool {
-        !self.native.reached(self.last) || self.native.progress().failed() as usize > self.told
+        let native = &self.native;
+        native.known(false) < self.last || native.progress().failed() as usize > self.told
     }
 }
 
@@ -57,7 +58,10 @@ impl Gone {
             .map(|left| (Arc::clone(&left.native), left.last))
             .collect();
         for (native, last) in left {
-            native.wait_until(last, deadline, begin)?;
+            // The last of an out-of-order queue may end before others.
+            while native.known(false) < last {
+                native.wait_until(native.known(false) + 1, deadline, begin)?;
+            }
         }
         lock(&self.0).retain(Left::matters);
         Ok(())

@@ -98,9 +98,23 @@ impl QueueCore {
     ///
     /// The caller has checked that the command stays within its operands.
     pub(crate) fn submit(self: &Arc<Self>, uses: &[Use<'_>], command: Command) -> Result<u64> {
-        let sequence = self.submit_behind(uses, None, command, Dependencies::default())?;
+        let others = Dependencies::default();
+        let sequence = self.submit_behind(uses, None, command, others, |_, sequence| sequence)?;
         self.wait_if_shared(uses, sequence)?;
         Ok(sequence)
+    }
+
+    /// The same; its event.
+    pub(crate) fn submit_event(
+        self: &Arc<Self>,
+        uses: &[Use<'_>],
+        command: Command,
+    ) -> Result<Event> {
+        let others = Dependencies::default();
+        let event = |line: &mut Line, sequence| self.event_at(line, sequence);
+        let event = self.submit_behind(uses, None, command, others, event)?;
+        self.wait_if_shared(uses, event.sequence())?;
+        Ok(event)
     }
 
     /// Appends a command behind events as well, which touches nothing but what it claims by address
@@ -116,29 +130,34 @@ impl QueueCore {
         for event in after {
             events.follow(event);
         }
-        let sequence = self.submit_behind(uses, Some(claims), command, events)?;
-        let mut line = self.lock();
-        if self.native().in_order {
-            for event in after {
+        // Whatever comes after a barrier, or on an in-order queue, comes after the events.
+        let learns = self.native().in_order || matches!(command, Command::Barrier);
+        self.submit_behind(uses, Some(claims), command, events, |line, sequence| {
+            for event in after.iter().filter(|_| learns) {
                 line.learn(event, self.device().site());
             }
-        }
-        Ok(self.event_at(&line, sequence))
+            self.event_at(line, sequence)
+        })
     }
 
-    /// The claims are those of a command that doesn't touch its operands itself.
-    fn submit_behind(
+    /// The claims are those of a command that doesn't touch its operands itself. What is answered
+    /// is asked for under the line: an event that is made later claims to know what others have the
+    /// queue follow since.
+    fn submit_behind<R>(
         self: &Arc<Self>,
         uses: &[Use<'_>],
         claims: Option<&[Touch]>,
         command: Command,
         others: Dependencies,
-    ) -> Result<u64> {
+        answer: impl FnOnce(&mut Line, u64) -> R,
+    ) -> Result<R> {
         lifecycle::check("submitting")?;
         let mut bridges = SmallVec::new();
         let answer = {
             let mut lines = self.lock_with_room(uses)?;
-            self.append(&mut lines.own, uses, claims, command, others, &mut bridges)
+            let line = &mut lines.own;
+            self.append(line, uses, claims, command, others, &mut bridges)
+                .map(|sequence| answer(line, sequence))
         };
         self.settle(answer, bridges)
     }

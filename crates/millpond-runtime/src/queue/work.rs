@@ -154,10 +154,10 @@ impl Queue {
     /// # Errors
     /// A closed queue.
     pub fn barrier(&self, events: &[&Event]) -> Result<Event> {
-        for event in events {
-            self.wait_for(event)?;
-        }
-        Ok(self.event(&[], Command::Barrier)?.of_all())
+        let barrier = self
+            .core()
+            .submit_after(&[], &[], Command::Barrier, events)?;
+        Ok(barrier.of_all())
     }
 
     /// Makes everything submitted from now on happen after the event, wherever it was recorded.
@@ -166,6 +166,9 @@ impl Queue {
     /// A closed queue; on an out-of-order queue this submits a barrier.
     pub fn wait_for(&self, event: &Event) -> Result<()> {
         lifecycle::check("waiting for an event")?;
+        if !self.is_in_order() {
+            return self.barrier(&[event]).map(drop);
+        }
         let native = event.queue_core().native();
         let foreign = !Arc::ptr_eq(native, self.core().native());
         let mut line = self.core().lock();
@@ -173,10 +176,6 @@ impl Queue {
         if foreign {
             line.learn(event, self.core().device().site());
             line.waits.follow(event);
-        }
-        drop(line);
-        if !self.is_in_order() {
-            self.event(&[], Command::Barrier)?;
         }
         Ok(())
     }
@@ -228,8 +227,7 @@ impl Queue {
     }
 
     fn event(&self, uses: &[Use<'_>], command: Command) -> Result<Event> {
-        let sequence = self.core().submit(uses, command)?;
-        Ok(self.core().event_at(&self.core().lock(), sequence))
+        self.core().submit_event(uses, command)
     }
 }
 
