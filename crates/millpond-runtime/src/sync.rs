@@ -1,7 +1,7 @@
 //! Locks of the runtime and the order in which they are taken.
 //!
 //! Lock ranks, taken in this order only: lines of queues, by ascending queue id; an allocation's
-//! list of uses; a pool's store; the list of deferred releases. No driver call that can block, no
+//! list of uses; a pool's store; the list of deferred releases; the count of ways that memory is on. No driver call that can block, no
 //! user code and no destructor of foreign memory runs under any of them; kernels of small inline
 //! commands do run under the lines that guard their operands.
 //!
@@ -13,9 +13,9 @@
 use std::sync::PoisonError;
 
 #[cfg(shuttle)]
-pub(crate) use shuttle::sync::{Mutex, MutexGuard, atomic};
+pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(shuttle))]
-pub(crate) use std::sync::{Mutex, MutexGuard};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
 #[cfg(loom)]
 pub(crate) mod atomic {

@@ -22,6 +22,7 @@ use crate::pool::slot::Slot;
 use crate::pool::store::{Conditions, Store};
 use crate::pool::supply::Supply;
 use crate::pool::telling::tell_lent;
+use crate::pool::underway::Way;
 use crate::queue::Native;
 use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
@@ -248,10 +249,12 @@ impl PoolCore {
 
     /// Moves what the queues of the device have cached to the store.
     pub(crate) fn collect(&self) {
+        let mut way = self.site.underway.begin();
         for queue in self.site.queues() {
             let blocks = queue.lock().cache(self.slot.index()).clear();
-            self.absorb(blocks, queue.native());
+            self.absorb(blocks, queue.native(), &mut way);
         }
+        drop(way);
         self.poll();
     }
 
@@ -286,7 +289,16 @@ impl PoolCore {
     }
 
     /// Takes blocks out of circulation; their bytes are free when their last use has completed.
-    pub(crate) fn absorb(&self, blocks: Vec<UniqueArc<Block>>, home: &Arc<Native>) {
+    pub(crate) fn absorb(
+        &self,
+        blocks: Vec<UniqueArc<Block>>,
+        home: &Arc<Native>,
+        way: &mut Way<'_>,
+    ) {
+        if blocks.is_empty() {
+            return;
+        }
+        way.gains();
         let mut store = lock(&self.store);
         for block in &blocks {
             store.put(block.base, block.capacity, block.tracking.unfinished(home));
@@ -302,8 +314,7 @@ impl PoolCore {
         if self.is_lent() {
             return;
         }
-        let idle = lock(&self.store).idle_segments(keep, most);
-        self.release(idle);
+        self.release(|store| store.idle_segments(keep, most));
     }
 
     /// Gives back segments that served one request which is over.
@@ -312,11 +323,13 @@ impl PoolCore {
             return;
         }
         self.poll();
-        let idle = lock(&self.store).idle_dedicated();
-        self.release(idle);
+        self.release(Store::idle_dedicated);
     }
 
-    pub(crate) fn release(&self, segments: Vec<RawAllocation>) {
+    /// Gives segments back that the store lets go of.
+    pub(crate) fn release(&self, take: impl FnOnce(&mut Store) -> Vec<RawAllocation>) {
+        let mut way = self.site.underway.begin();
+        let segments = take(&mut lock(&self.store));
         for segment in segments {
             let bytes = segment.layout.size();
             // SAFETY: the segment came from this supply and left the store, so it is given back
@@ -324,6 +337,7 @@ impl PoolCore {
             // them was reached.
             unsafe { self.supply.release(segment) };
             self.budget.give_back(bytes);
+            way.gains();
         }
     }
 
@@ -363,6 +377,7 @@ impl Drop for PoolCore {
         // Blocks hold the pool, so nothing is in use. What is pending is left to the device: this
         // may be the end of a free, which neither waits nor calls a driver.
         self.site.forget(&self.slot);
+        let mut way = self.site.underway.begin();
         let store = std::mem::take(&mut *lock(&self.store));
         if !store.is_empty() {
             let lender = self.lender.take();
@@ -372,6 +387,7 @@ impl Drop for PoolCore {
                 store,
                 lender,
             });
+            way.gains();
         }
     }
 }

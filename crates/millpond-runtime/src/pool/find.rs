@@ -88,13 +88,14 @@ impl PoolCore {
     /// Moves to the store what queues have cached and nobody uses any more. The rest stays where the
     /// queue that freed it finds it.
     fn collect_quiet(&self) {
+        let mut way = self.site.underway.begin();
         for queue in self.site.queues() {
             let native = queue.native();
             let blocks = queue.with_line(|line| {
                 let cache = line.cache_if_any(self.slot.index());
                 cache.map(|cache| cache.take_quiet(|block| block.tracking.is_quiet(native)))
             });
-            self.absorb(blocks.unwrap_or_default(), native);
+            self.absorb(blocks.unwrap_or_default(), native, &mut way);
         }
     }
 
@@ -263,9 +264,8 @@ impl PoolCore {
         self.grow(wish.size, wish.request.align, dedicated, false)
     }
 
-    /// Makes room by giving back what is idle, first of this pool, then of the others; and by
-    /// waiting for more of that, where it is short.
-    fn grow_at_last(&self, wish: &Wish<'_>) -> Result<Found> {
+    /// Makes room by giving back what is idle, first of this pool, then of the others.
+    fn grow_instead_of_idle(&self, wish: &Wish<'_>) -> Result<std::result::Result<Cut, Refusal>> {
         let mut answer = self.grow_for(wish);
         if answer.is_err() {
             // What the pool's maximum needs, and everything if the driver has too little.
@@ -289,6 +289,15 @@ impl PoolCore {
             }
             answer = self.grow_for(wish);
         }
+        Ok(answer)
+    }
+
+    /// Grows in place of what is idle, waits for more of that where it is short, and for what other
+    /// threads are moving just now.
+    fn grow_at_last(&self, wish: &Wish<'_>) -> Result<Found> {
+        let underway = &self.site.underway;
+        let mut seen = underway.seen();
+        let mut answer = self.grow_instead_of_idle(wish)?;
         if answer.is_err()
             && let Some(cut) = self.reclaim(wish, Level::Critical)
         {
@@ -297,8 +306,8 @@ impl PoolCore {
         while let Err(refusal) = &answer {
             let short = match refusal {
                 Refusal::Maximum => self.shortage(wish.size),
-                // How much the driver is short of only it can say.
-                Refusal::Driver(_) => 1,
+                // How much the driver is short of, or gives, only it can say.
+                Refusal::Driver(_) | Refusal::Excess => 1,
                 Refusal::Lent => 0,
             };
             match self.wait_for_memory(wish, short)? {
@@ -307,7 +316,17 @@ impl PoolCore {
                     self.release_idle(0, usize::MAX);
                     answer = self.grow_for(wish);
                 }
-                Waited::Nothing => break,
+                Waited::Nothing => {
+                    let at_maximum = matches!(refusal, Refusal::Maximum);
+                    if !underway.wait(&seen, at_maximum, wish.request.wait)? {
+                        break;
+                    }
+                    seen = underway.seen();
+                    if let Some(cut) = self.take_free(wish) {
+                        return Ok(Found::cut(cut, wish));
+                    }
+                    answer = self.grow_instead_of_idle(wish)?;
+                }
             }
         }
         self.site.check_lost()?;

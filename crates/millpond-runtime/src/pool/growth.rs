@@ -23,6 +23,8 @@ const UNIT: usize = 64 << 10;
 pub(crate) enum Refusal {
     /// The pool's own maximum.
     Maximum,
+    /// The driver gave more than was asked for, which the maximum doesn't allow.
+    Excess,
     /// The memory is a user's buffer.
     Lent,
     /// The driver's answer.
@@ -33,6 +35,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Maximum => f.write_str("the pool's maximum size is reached"),
+            Self::Excess => {
+                f.write_str("the pool's maximum size is less than what the driver gives at least")
+            }
             Self::Lent => f.write_str("the pool is a user's buffer, which can't grow"),
             Self::Driver(error) => error.fmt(f),
         }
@@ -52,9 +57,11 @@ impl PoolCore {
         if self.is_lent() {
             return Err(Refusal::Lent);
         }
+        let mut way = self.site.underway.begin();
         let mut growth = self
             .reserve(size, spare && !dedicated)
             .ok_or(Refusal::Maximum)?;
+        way.has_reserved();
         let bytes = growth.bytes();
         let segment = Layout::from_size_align(bytes, PAGE.max(align))
             .map_err(|_| DeviceError::Invalid {
@@ -70,9 +77,10 @@ impl PoolCore {
         if !growth.extend_to(segment.layout.size()) {
             // SAFETY: it came from this supply a moment ago, and nobody has seen it.
             unsafe { self.supply.release(segment) };
-            return Err(Refusal::Maximum);
+            return Err(Refusal::Excess);
         }
         growth.keep();
+        way.gains();
         let begin = segment.address;
         let mut store = lock(&self.store);
         store.add_segment(segment, dedicated);

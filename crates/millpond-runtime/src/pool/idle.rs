@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use crate::pool::core::PoolCore;
 use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use crate::sync::lock;
 
 /// When a pool looks for idle memory; times are in microseconds.
 #[derive(Debug)]
@@ -63,15 +62,16 @@ impl PoolCore {
         if !self.idle.is_tick() {
             return;
         }
+        let mut way = self.site.underway.begin();
         for queue in self.site.queues() {
             let blocks = queue.with_line(|line| {
                 let cache = line.cache_if_any(self.slot.index())?;
                 (!cache.take_touched()).then(|| cache.clear())
             });
-            self.absorb(blocks.unwrap_or_default(), queue.native());
+            self.absorb(blocks.unwrap_or_default(), queue.native(), &mut way);
         }
+        drop(way);
         self.poll();
-        let aged = lock(&self.store).aged_segments(most);
-        self.release(aged);
+        self.release(|store| store.aged_segments(most));
     }
 }

@@ -20,7 +20,8 @@
 //!    frees (R6), or for segments that can go back whole so that the pool can grow;
 //! 8. giving idle segments back, of this pool and then of the device's others, and growing then;
 //! 9. reclaimers once more, told that it is critical;
-//! 10. an error that says what the pool holds and what would make room (R8).
+//! 10. looking again once what other threads are moving has arrived (`underway.rs`);
+//! 11. an error that says what the pool holds and what would make room (R8).
 //!
 //! No driver is called under a pool's lock, and no free calls one: memory that should go back to
 //! the driver goes at the next wait, or when a request looks further than its queue's cache.
@@ -55,6 +56,7 @@ mod tag;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod underway;
 mod weaken;
 
 pub use self::acquire::Wait;
@@ -73,3 +75,4 @@ pub(crate) use self::site::Site;
 pub use self::statistics::Statistics;
 pub(crate) use self::supply::Supply;
 pub use self::tag::{Tag, TagScope};
+pub(crate) use self::underway::Way;

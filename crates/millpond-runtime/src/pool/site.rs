@@ -21,6 +21,7 @@ use crate::pool::slot::Slot;
 use crate::pool::store::Store;
 use crate::pool::supply::Supply;
 use crate::pool::telling::tell_lent;
+use crate::pool::underway::{Underway, Way};
 use crate::queue::{Gone, Native, QueueCore};
 use crate::sharing::Imports;
 use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -42,6 +43,7 @@ pub(crate) struct Site {
     /// The answer of the first call that told that the device is lost.
     lost: OnceLock<DeviceError>,
     pub(crate) reclaimers: Arc<Reclaimers>,
+    pub(crate) underway: Underway,
     pub(crate) imports: Imports,
 }
 
@@ -170,9 +172,10 @@ impl Site {
 
     /// Gives back what has become free of pools that are gone.
     pub(crate) fn sweep(&self) {
+        let mut way = self.underway.begin();
         let mut graves = std::mem::take(&mut *lock(&self.remains));
         let before = graves.len();
-        graves.retain_mut(|remains| !remains.release_idle());
+        graves.retain_mut(|remains| !remains.release_idle(&mut way));
         self.duties.fetch_sub(before - graves.len(), Relaxed);
         if !graves.is_empty() {
             lock(&self.remains).append(&mut graves);
@@ -182,7 +185,7 @@ impl Site {
 
 impl Remains {
     /// Gives back what is free; whether that was all.
-    fn release_idle(&mut self) -> bool {
+    fn release_idle(&mut self, way: &mut Way<'_>) -> bool {
         self.store.poll(Native::reached);
         if self.lender.is_some() {
             // The buffer goes back in one piece, when nothing of it is pending.
@@ -196,6 +199,7 @@ impl Remains {
             // SAFETY: the segment came from this supply and left the store, so it is given back
             // once; all of it was free: every point recorded on its extents was reached.
             unsafe { self.supply.release(segment) };
+            way.gains();
         }
         self.store.is_empty()
     }
@@ -208,12 +212,13 @@ impl Drop for Site {
             std::mem::forget(graves);
             return;
         }
+        let mut way = self.underway.begin();
         for remains in &mut graves {
             loop {
                 for (queue, sequence) in remains.store.witnesses() {
                     let _ = queue.wait(sequence);
                 }
-                if remains.release_idle() {
+                if remains.release_idle(&mut way) {
                     break;
                 }
             }

@@ -30,7 +30,7 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
 use crate::sync::{Mutex, MutexGuard, atomic::AtomicBool, lock};
 
-use crate::pool::{Class, Step, granted};
+use crate::pool::{Class, Step, Way, granted};
 pub(crate) use batch::Batch;
 pub use call::Operands;
 pub(crate) use gone::Gone;
@@ -321,34 +321,36 @@ impl QueueCore {
         cache.count_out(block.capacity, block.bytes);
         if !stays {
             drop(line);
-            self.give_up(vec![block]);
+            self.give_up(vec![block], &mut self.device.site().underway.begin());
             return;
         }
         cache.put(block, class, parked);
         if cache.is_full(limit) {
+            let mut way = self.device.site().underway.begin();
             let evicted = cache.evict(limit);
             drop(line);
-            self.give_up(evicted);
+            self.give_up(evicted, &mut way);
         }
     }
 
     /// Hands blocks to the stores of their pools.
-    fn give_up(&self, blocks: Vec<UniqueArc<Block>>) {
+    fn give_up(&self, blocks: Vec<UniqueArc<Block>>, way: &mut Way<'_>) {
         for block in blocks {
             if let Source::Pool { pool, .. } = &block.source {
                 let pool = Arc::clone(pool);
-                pool.absorb(vec![block], &self.native);
+                pool.absorb(vec![block], &self.native, way);
             }
         }
     }
 
     fn flush_caches(&self) {
+        let mut way = self.device.site().underway.begin();
         let blocks: Vec<_> = self.with_line(|line| {
             let mut caches = line.take_caches();
             let used = caches.iter_mut().flatten();
             used.flat_map(|cache| cache.clear()).collect()
         });
-        self.give_up(blocks);
+        self.give_up(blocks, &mut way);
     }
 
     /// The next failure of the queue that no wait has told.

@@ -3,12 +3,13 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use millpond_runtime::{AllocateOptions, Error, Fit, PoolOptions, Wait};
+use millpond_runtime::{AllocateOptions, Error, Fit, MemoryKind, PoolOptions, Wait};
 use millpond_testkit::watchdog::watched;
 
 use crate::support::in_order;
 use crate::{
-    GIB, MIB, at_most, at_once, check, close_gate, each, null, pool, use_on, without_inserted_waits,
+    GIB, KIB, MIB, at_most, at_once, check, close_gate, each, null, pool, use_on,
+    without_inserted_waits,
 };
 
 #[test]
@@ -198,5 +199,30 @@ fn an_out_of_memory_report_names_what_holds_the_memory() {
         gate.open();
         a.wait().unwrap();
         b.allocate_with(&pool, 2 * MIB, &at_once()).unwrap();
+    });
+}
+
+#[test]
+fn a_maximum_below_what_the_driver_gives_at_least_is_said_to_be() {
+    watched(|| {
+        let device = crate::support::device();
+        let queue = in_order(&device);
+        let options = PoolOptions {
+            shareable: true,
+            ..at_most(KIB)
+        };
+        let pool = device.create_pool(MemoryKind::Shared, options).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let answer = queue.allocate_from(&pool, KIB).unwrap_err();
+                    let Error::OutOfMemory(report) = answer else {
+                        panic!("{answer}")
+                    };
+                    assert!(report.reason.contains("gives at least"), "{report}");
+                });
+            }
+        });
+        assert_eq!(pool.statistics().reserved, 0);
     });
 }

@@ -33,6 +33,7 @@ mod reuse;
 mod sharing;
 mod threads;
 mod timeless;
+mod underway;
 
 use std::sync::Arc;
 

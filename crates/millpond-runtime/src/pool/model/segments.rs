@@ -43,6 +43,32 @@ fn a_segment_that_is_given_back_holds_nothing_that_another_thread_just_got() {
 }
 
 #[test]
+fn nobody_is_refused_what_another_thread_is_moving() {
+    check(3000, || {
+        let (device, _provider) = Provider::open(None, false);
+        let options = PoolOptions {
+            min_driver_alloc: 2 * MIB,
+            maximum_size: Some(2 * MIB),
+            ..PoolOptions::default()
+        };
+        let pool = device.create_pool(MemoryKind::Device, options).unwrap();
+        let threads = [(); 2].map(|()| {
+            let (pool, queue) = (pool.clone(), queue(&device));
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    // There is room for both at every moment.
+                    drop(queue.allocate_from(&pool, MIB).unwrap());
+                    pool.trim(0).unwrap();
+                }
+            })
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+#[test]
 fn threads_that_trim_at_once_keep_what_each_of_them_was_told_to() {
     check(2000, || {
         let (device, provider) = Provider::open(None, false);
