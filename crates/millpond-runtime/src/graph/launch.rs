@@ -23,7 +23,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::OutputsHeld`] if memory that the launch before left is held and the graph isn't
-    /// made with `auto_free`, or if it is shared with the host; [`Error::Revoked`] for memory of
+    /// made with `auto_free`, or if it is shared with the host or a pool lies over it; [`Error::Revoked`] for memory of
     /// another graph that was freed; [`Error::DeviceMismatch`]; a closed queue.
     pub fn launch(&mut self, queue: &Queue) -> Result<Event> {
         lifecycle::check("launching a graph")?;
@@ -68,8 +68,7 @@ fn free_outputs(program: &Program, regions: &mut [Region], revoked: &mut Vec<Blo
     let is_held = |index: &usize| regions[*index].memory.handles_under_line() > 0;
     let outputs = || (0..regions.len()).filter(is_output);
     let held: SmallVec<[usize; 4]> = outputs().filter(is_held).collect();
-    // Host code may be looking at it, which no record shows.
-    let is_stuck = |index: &usize| !program.auto_free || regions[*index].memory.is_host_shared();
+    let is_stuck = |index: &usize| !program.auto_free || regions[*index].memory.has_hidden_uses();
     if held.iter().any(is_stuck) {
         return Err(Error::OutputsHeld {
             graph: program.name.to_string(),

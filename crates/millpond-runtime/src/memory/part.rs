@@ -11,7 +11,7 @@ use triomphe::{Arc, UniqueArc};
 use crate::memory::tracking::Tracking;
 use crate::memory::{Allocation, Block, Source};
 use crate::queue::Native;
-use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// What a part knows of its whole.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct Part {
     whole: Allocation,
     /// Whether one of the handles is that of whoever made the part, and counts for nobody.
     is_kept: AtomicBool,
+    /// How many pools hand its bytes out, under records of their own.
+    pools: AtomicUsize,
 }
 
 impl Part {
@@ -48,6 +50,7 @@ impl Allocation {
             source: Source::Part(Part {
                 whole: self.clone(),
                 is_kept: AtomicBool::new(true),
+                pools: AtomicUsize::new(0),
             }),
             tag: None,
             host_shared: AtomicBool::new(false),
@@ -73,6 +76,24 @@ impl Allocation {
     pub(crate) fn handles_under_line(&self) -> usize {
         let is_kept = |part: &Part| part.is_kept.load(Relaxed);
         Arc::count(&self.0) - usize::from(self.as_part().is_some_and(is_kept))
+    }
+
+    /// Counts a pool over this memory that begins, or ends, under the line of its home.
+    pub(crate) fn count_pool(&self, begins: bool) {
+        if let Some(part) = self.as_part() {
+            if begins {
+                part.pools.fetch_add(1, Relaxed);
+            } else {
+                part.pools.fetch_sub(1, Relaxed);
+            }
+        }
+    }
+
+    /// Whether there are uses of a part which its record doesn't show: those of host code, and of
+    /// allocations of a pool over it.
+    pub(crate) fn has_hidden_uses(&self) -> bool {
+        let is_lent = |part: &Part| part.pools.load(Relaxed) > 0;
+        self.is_host_shared() || self.as_part().is_some_and(is_lent)
     }
 
     /// Begins a new life of a part's bytes, under the line of its home: behind all uses of the

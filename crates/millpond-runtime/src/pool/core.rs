@@ -247,6 +247,20 @@ impl PoolCore {
         }
     }
 
+    /// Ends the loan of a user's memory, which comes behind whatever still uses it.
+    fn give_back_to(&self, lender: &Allocation, store: &Store) {
+        let home = lender.home().core();
+        let pending = store.runs().filter_map(|run| run.conditions);
+        home.with_line(|_| {
+            let tracking = &lender.block().tracking;
+            pending.for_each(|points| tracking.follow(Some(home.native()), points));
+            lender.count_pool(false);
+        });
+        if let Some(part) = store.first_segment() {
+            tell_lent(&*self.supply.device, &part, false);
+        }
+    }
+
     /// Moves what the queues of the device have cached to the store.
     pub(crate) fn collect(&self) {
         let mut way = self.site.underway.begin();
@@ -379,14 +393,11 @@ impl Drop for PoolCore {
         self.site.forget(&self.slot);
         let mut way = self.site.underway.begin();
         let store = std::mem::take(&mut *lock(&self.store));
-        if !store.is_empty() {
-            let lender = self.lender.take();
+        if let Some(lender) = self.lender.take() {
+            self.give_back_to(&lender, &store);
+        } else if !store.is_empty() {
             let supply = self.supply.clone();
-            self.site.bury(Remains {
-                supply,
-                store,
-                lender,
-            });
+            self.site.bury(Remains { supply, store });
             way.gains();
         }
     }

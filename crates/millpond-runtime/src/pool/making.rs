@@ -37,10 +37,12 @@ impl Device {
 
     /// Makes a pool of a part of memory that is there already. The pool holds the memory, never
     /// grows and gives nothing back before it ends; nobody else should use that part meanwhile.
-    /// What was submitted on it before comes first.
+    /// What was submitted on it before comes first, and what is submitted on it once the pool and its
+    /// allocations are gone comes behind their uses.
     ///
     /// # Errors
-    /// [`Error::Bounds`]; [`Error::DeviceMismatch`]; [`Error::Invalid`] for a part without a whole
+    /// [`Error::Bounds`]; [`Error::DeviceMismatch`]; [`Error::Revoked`] for memory that a graph took
+    /// back; [`Error::Invalid`] for a part without a whole
     /// granule of 256 bytes, to be shared with other processes, or with a maximum size or threshold,
     /// which the part's size is.
     pub fn create_pool_over(
@@ -85,7 +87,11 @@ impl Device {
         let layout = Layout::from_size_align(bytes, class::GRANULE)
             .map_err(|error| invalid(error.to_string()))?;
         let home = memory.home().core();
-        let unfinished = home.with_line(|_| memory.block().tracking.unfinished(home.native()));
+        let unfinished = home.with_line(|_| {
+            memory.block().check_valid()?;
+            memory.count_pool(true);
+            Ok::<_, Error>(memory.block().tracking.unfinished(home.native()))
+        })?;
         let options = PoolOptions {
             maximum_size: Some(bytes),
             release_threshold: Some(bytes),

@@ -13,14 +13,12 @@ use smallvec::SmallVec;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::lifecycle;
-use crate::memory::Allocation;
 use crate::pool::core::PoolCore;
 use crate::pool::pressure::Reclaimers;
 use crate::pool::recording::Step;
 use crate::pool::slot::Slot;
 use crate::pool::store::Store;
 use crate::pool::supply::Supply;
-use crate::pool::telling::tell_lent;
 use crate::pool::underway::{Underway, Way};
 use crate::queue::{Gone, Native, QueueCore};
 use crate::sharing::Imports;
@@ -51,8 +49,6 @@ pub(crate) struct Site {
 pub(crate) struct Remains {
     pub(crate) supply: Supply,
     pub(crate) store: Store,
-    /// Whose memory it is, if not the driver's.
-    pub(crate) lender: Option<Allocation>,
 }
 
 impl Site {
@@ -187,14 +183,6 @@ impl Remains {
     /// Gives back what is free; whether that was all.
     fn release_idle(&mut self, way: &mut Way<'_>) -> bool {
         self.store.poll(Native::reached);
-        if self.lender.is_some() {
-            // The buffer goes back in one piece, when nothing of it is pending.
-            let is_over = self.store.pending_bytes() == 0;
-            if is_over && let Some(part) = self.store.first_segment() {
-                tell_lent(&*self.supply.device, &part, false);
-            }
-            return is_over;
-        }
         for segment in self.store.idle_segments(0, usize::MAX) {
             // SAFETY: the segment came from this supply and left the store, so it is given back
             // once; all of it was free: every point recorded on its extents was reached.

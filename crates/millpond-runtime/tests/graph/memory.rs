@@ -273,3 +273,33 @@ fn a_reader_of_what_is_left_shares_the_failure_of_its_writer() {
         numbers.wait_written().unwrap();
     });
 }
+
+#[test]
+fn a_launch_does_not_take_back_what_a_pool_hands_out() {
+    each(|device| {
+        let queue = in_order(device);
+        let (mut graph, output) = leaves(auto_free(device), &queue, 1024, 1);
+        graph.launch(&queue).unwrap();
+        let memory = graph.output(output).unwrap();
+        let part = device
+            .create_pool_over(&memory, 0..8 * KIB, PoolOptions::default())
+            .unwrap();
+        let block = queue.allocate_from(&part, KIB).unwrap();
+        let answer = graph.launch(&queue);
+        assert!(
+            matches!(answer, Err(Error::OutputsHeld { held: 1, .. })),
+            "{answer:?}"
+        );
+        drop(part);
+        assert!(graph.launch(&queue).is_err(), "a block is alive");
+        let held = close_gate(&queue);
+        use_on(&queue, &block, Access::Write);
+        drop(block);
+        let again = graph.launch(&out_of_order(device)).unwrap();
+        assert!(stays_pending(&again), "the block's use comes before");
+        held.open();
+        again.wait().unwrap();
+        let answer = device.create_pool_over(&memory, 0..8 * KIB, PoolOptions::default());
+        assert!(matches!(answer, Err(Error::Revoked { .. })), "{answer:?}");
+    });
+}

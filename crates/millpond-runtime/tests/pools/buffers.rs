@@ -1,10 +1,15 @@
 //! Pools over memory that a program has already.
 
-use millpond_runtime::{Error, MemoryKind, PoolOptions};
+use std::sync::Arc;
+
+use millpond_hal::Driver;
+use millpond_hal::layers::{Layered, Order};
+use millpond_hal::null::NullDriver;
+use millpond_runtime::{AllocateOptions, Error, MemoryKind, PoolOptions, Registry};
 use millpond_testkit::watchdog::watched;
 
-use crate::support::in_order;
-use crate::{KIB, at_once, check, close_gate, use_on};
+use crate::support::{in_order, out_of_order, stays_pending};
+use crate::{KIB, at_most, at_once, check, close_gate, each, pool, use_on};
 
 #[test]
 fn p15_a_pool_over_memory_stays_in_it_and_comes_after_its_earlier_uses() {
@@ -44,5 +49,70 @@ fn p15_a_pool_over_memory_stays_in_it_and_comes_after_its_earlier_uses() {
             drop(pool);
             drop(parts);
         }
+    });
+}
+
+#[test]
+fn p15_who_uses_the_memory_when_the_pool_is_gone_comes_behind_its_allocations() {
+    each(|device| {
+        for home in [in_order(device), out_of_order(device)] {
+            for user in [home.clone(), in_order(device), out_of_order(device)] {
+                let whole = pool(device, PoolOptions::default());
+                let memory = home.allocate_from(&whole, 64 * KIB).unwrap();
+                let part = device
+                    .create_pool_over(&memory, KIB..8 * KIB, PoolOptions::default())
+                    .unwrap();
+                let gate = close_gate(&user);
+                user.barrier(&[]).unwrap();
+                let blocks = [(); 2].map(|()| user.allocate_from(&part, KIB).unwrap());
+                for block in &blocks {
+                    use_on(&user, block);
+                }
+                drop((part, blocks));
+                let after = use_on(&in_order(device), &memory);
+                assert!(stays_pending(&after));
+                // Nothing keeps the memory any more but its own handle.
+                let freed = home.free(memory, &[]).unwrap();
+                assert!(stays_pending(&freed));
+                let answer = in_order(device).allocate_with(&whole, 64 * KIB, &at_once());
+                let (next, _) = answer.unwrap();
+                gate.open();
+                device.wait().unwrap();
+                drop(next);
+                check(&whole);
+            }
+        }
+    });
+}
+
+#[test]
+fn memory_of_a_pool_that_is_gone_is_handed_out_behind_its_allocations() {
+    watched(|| {
+        let driver = Arc::new(Layered::new(
+            Arc::new(NullDriver::default()),
+            Order::default(),
+        ));
+        let devices = Registry::new(&[Arc::clone(&driver) as Arc<dyn Driver>]);
+        let device = devices.default_device().unwrap();
+        let (queue, user) = (in_order(&device), in_order(&device));
+        let pool = pool(&device, at_most(64 * KIB));
+        for _ in 0..3 {
+            let memory = queue.allocate_from(&pool, 64 * KIB).unwrap();
+            let part = device
+                .create_pool_over(&memory, 0..64 * KIB, PoolOptions::default())
+                .unwrap();
+            let block = user.allocate_from(&part, KIB).unwrap();
+            let gate = close_gate(&user);
+            use_on(&user, &block);
+            drop((block, part, memory));
+            let options = AllocateOptions::default();
+            let (next, begun) = queue.allocate_with(&pool, 64 * KIB, &options).unwrap();
+            use_on(&queue, &next);
+            assert!(stays_pending(&begun));
+            gate.open();
+            device.wait().unwrap();
+        }
+        let races = driver.layer().take_races();
+        assert!(races.is_empty(), "{}", races[0]);
     });
 }
