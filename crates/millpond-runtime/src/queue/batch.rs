@@ -46,7 +46,15 @@ impl<'q> Batch<'q> {
     /// The caller has checked that the command stays within its operands, and has named their
     /// lines.
     pub(crate) fn append(&mut self, uses: &[Use<'_>], command: Command) -> Result<()> {
-        let others = Dependencies::default();
+        self.append_after(uses, command, Dependencies::default())
+    }
+
+    fn append_after(
+        &mut self,
+        uses: &[Use<'_>],
+        command: Command,
+        others: Dependencies,
+    ) -> Result<()> {
         let queue = self.queue;
         let appended = queue.append(self.line, uses, None, command, others, self.bridges);
         appended.map(drop)
@@ -58,8 +66,12 @@ impl<'q> Batch<'q> {
         let native = self.queue.native();
         let matters = |sequence: &u64| !native.reached(*sequence) || native.has_failed(*sequence);
         let commands = self.sequences().filter(matters);
-        let commands = commands.map(|sequence| (Arc::clone(native), sequence));
-        self.line.waits.after.extend(commands);
+        let others = Dependencies {
+            after: commands
+                .map(|sequence| (Arc::clone(native), sequence))
+                .collect(),
+            ..Dependencies::default()
+        };
         let command = Command::Task {
             name: Arc::clone(name),
             task: Box::new(|| Ok(())),
@@ -68,12 +80,12 @@ impl<'q> Batch<'q> {
             allocation: memory,
             access: Access::Write,
         }];
-        self.append(&uses, command)?;
+        self.append_after(&uses, command, others)?;
         Ok(self.queue.event_at(self.line, self.line.submitted))
     }
 
     /// The commands so far. Nobody else submits to the queue meanwhile.
-    fn sequences(&self) -> Range<u64> {
+    pub(super) fn sequences(&self) -> Range<u64> {
         self.before + 1..self.line.submitted + 1
     }
 }

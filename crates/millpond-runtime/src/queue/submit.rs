@@ -182,13 +182,24 @@ impl QueueCore {
     ) -> Result<Event> {
         lifecycle::check("submitting")?;
         let mut bridges = SmallVec::new();
-        let answer = {
+        let (answer, commands) = {
             let mut lines = self.lock_with_room(uses)?;
-            body(&mut Batch::new(self, &mut lines.own, &mut bridges))
+            let mut batch = Batch::new(self, &mut lines.own, &mut bridges);
+            (body(&mut batch), batch.sequences())
         };
-        let event = self.settle(answer, bridges)?;
-        self.wait_if_shared(uses, event.sequence())?;
-        Ok(event)
+        match self.settle(answer, bridges) {
+            Ok(event) => {
+                self.wait_if_shared(uses, event.sequence())?;
+                Ok(event)
+            }
+            Err(refusal) => {
+                // No end stands for what was submitted before one of them was refused.
+                for sequence in commands {
+                    stop_if_interrupted(self.wait_if_shared(uses, sequence))?;
+                }
+                Err(refusal)
+            }
+        }
     }
 
     /// Waits for a command on memory shared with the host, which may look at the bytes, or change

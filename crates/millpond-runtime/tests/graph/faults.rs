@@ -1,6 +1,8 @@
 //! What went wrong in other runtimes' graphs: each of these was a bug report.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use millpond_hal::layers::{Fault, Layered, Order, Trace, TraceEvent};
 use millpond_hal::null::NullDriver;
@@ -307,5 +309,64 @@ fn a_use_that_isnt_recorded_is_no_part_of_the_graph() {
         let before = queue.record().unwrap().sequence();
         let event = graph.launch(&queue).unwrap();
         assert_eq!(event.sequence(), before + 2);
+    });
+}
+
+#[test]
+fn a_launch_whose_end_is_refused_leaves_its_failures_to_nobody_else() {
+    watched(|| {
+        let refusal = DeviceError::Unsupported {
+            device: "null:0".to_owned(),
+            what: "this".to_owned(),
+        };
+        // A gate, a command that fails, and the end.
+        let fault = Fault::default()
+            .fail_command(2)
+            .refuse_submit(3, refusal.clone());
+        let driver = Arc::new(Layered::new(Arc::new(NullDriver::default()), fault));
+        let devices = Registry::new(&[Arc::clone(&driver) as Arc<dyn Driver>]);
+        let device = devices.default_device().unwrap();
+        let queue = in_order(&device);
+        let held = close_gate(&queue);
+        let mut recording = recording(&device);
+        let inner = recording.allocate(KIB).unwrap();
+        touch(&mut recording, inner, Access::Write);
+        recording.free(inner).unwrap();
+        let mut graph = recording.instantiate(&queue, &pool(&device)).unwrap();
+        assert_eq!(graph.launch(&queue).unwrap_err(), refusal.into());
+        let next = queue.task("next", &[], || Ok(())).unwrap();
+        held.open();
+        next.wait().unwrap();
+        assert!(queue.wait().is_err(), "the command of the graph failed");
+    });
+}
+
+#[test]
+fn a_launch_that_is_refused_half_way_leaves_memory_of_the_host_alone() {
+    watched(|| {
+        let refusal = DeviceError::Unsupported {
+            device: "cpu:0".to_owned(),
+            what: "this".to_owned(),
+        };
+        let fault = Fault::default().refuse_submit(2, refusal.clone());
+        let driver = Arc::new(Layered::new(crate::support::driver(), fault));
+        let devices = Registry::new(&[Arc::clone(&driver) as Arc<dyn Driver>]);
+        let device = devices.default_device().unwrap();
+        let queue = in_order(&device);
+        let host = queue.allocate(MemoryKind::Host, KIB).unwrap();
+        host.share_with_host(false).unwrap();
+        let done = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&done);
+        let mut recording = recording(&device);
+        let uses = [GraphUse::new(&host, Access::Write)];
+        let write = move |_: &[_]| {
+            std::thread::sleep(Duration::from_millis(20));
+            done.store(true, Ordering::SeqCst);
+            Ok(())
+        };
+        recording.task("write", &uses, write).unwrap();
+        let mut graph = recording.instantiate(&queue, &pool(&device)).unwrap();
+        assert_eq!(graph.launch(&queue).unwrap_err(), refusal.into());
+        assert!(seen.load(Ordering::SeqCst), "it was submitted before");
     });
 }
