@@ -1,5 +1,6 @@
 //! A backend's queue with what the runtime asks of it all the time.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +10,13 @@ use millpond_hal::{Failure, Point, Progress, QueueId, Wait};
 
 use crate::error::Error;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Mutex, lock};
 use crate::waiting;
+
+/// How many commands of an out-of-order queue are remembered that the host waited for one by one,
+/// beyond those before which it waited for all. More are forgotten, the oldest first: they count as
+/// over when the host waits for all of the queue.
+const ALONE: usize = 1024;
 
 /// A backend's queue, kept alive by whoever may have to ask whether a point of it was reached.
 pub(crate) struct Native {
@@ -22,6 +29,8 @@ pub(crate) struct Native {
     /// Up to here the host has waited for every command. Who reads it sees what these wrote, also
     /// if another thread waited.
     observed: AtomicU64,
+    /// The commands beyond that it has waited for, on a queue where they stand for no others.
+    observed_alone: Mutex<BTreeSet<u64>>,
     /// Whether it has no handles any more.
     is_gone: AtomicBool,
 }
@@ -35,6 +44,7 @@ impl Native {
             driver,
             in_order,
             observed: AtomicU64::new(0),
+            observed_alone: Mutex::default(),
             is_gone: AtomicBool::new(false),
         }
     }
@@ -54,7 +64,12 @@ impl Native {
     /// Whether exactly this command is over, in the same sense.
     #[inline]
     pub(crate) fn is_over(&self, sequence: u64, timeless: bool) -> bool {
-        sequence <= self.known(timeless) || (!timeless && self.queue.reached(sequence))
+        sequence <= self.known(timeless)
+            || if timeless {
+                !self.in_order && lock(&self.observed_alone).contains(&sequence)
+            } else {
+                self.queue.reached(sequence)
+            }
     }
 
     /// Notes that the host has waited for a command, which stands for those before it where they
@@ -63,7 +78,25 @@ impl Native {
     fn observe(&self, sequence: u64) {
         if self.in_order {
             self.observe_all(sequence);
+        } else {
+            self.observe_alone(sequence);
         }
+    }
+
+    #[cold]
+    fn observe_alone(&self, sequence: u64) {
+        let mut alone = lock(&self.observed_alone);
+        let mut observed = self.observed.load(Ordering::Relaxed);
+        if sequence > observed {
+            alone.insert(sequence);
+        }
+        while alone.first().is_some_and(|&first| first <= observed + 1) {
+            observed = observed.max(alone.pop_first().unwrap_or(0));
+        }
+        if alone.len() > ALONE {
+            alone.pop_first();
+        }
+        self.observe_all(observed);
     }
 
     /// Notes that the host has waited for every command up to this one.
@@ -121,6 +154,14 @@ impl Native {
 
     /// Waits without a deadline, unless the surface gives up; the failure if it failed.
     pub(crate) fn wait_or_stop(&self, sequence: u64, what: &'static str) -> Result<(), Error> {
+        self.stall(sequence, what)?;
+        self.observe(sequence);
+        Ok(self.success(sequence)?)
+    }
+
+    /// The same where it depends on timing whether there is a wait at all: it is no wait of the
+    /// host's that memory may count on, and how the command ended is for others to tell.
+    pub(crate) fn stall(&self, sequence: u64, what: &'static str) -> Result<(), Error> {
         let reached = self.reached(sequence)
             || waiting::run(true, |until| {
                 self.queue.wait(sequence, until) == Wait::Reached
@@ -128,8 +169,7 @@ impl Native {
         if !reached {
             return Err(Error::Interrupted { what });
         }
-        self.observe(sequence);
-        Ok(self.success(sequence)?)
+        Ok(())
     }
 
     /// Waits for one command, well or not, until a moment, unless the surface gives up; whether it

@@ -231,11 +231,8 @@ impl QueueCore {
             }
             let target = lines.own.submitted - BACKLOG / 2;
             drop(lines);
-            // A failure of that command surfaces where rule O7 says, not here.
-            let waited = self
-                .native()
-                .wait_or_stop(target, "a wait for room on the queue");
-            stop_if_interrupted(waited)?;
+            self.native()
+                .stall(target, "a wait for room on the queue")?;
         }
     }
 

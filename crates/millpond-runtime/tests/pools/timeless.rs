@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use millpond_runtime::{
-    Access, Allocation, Device, Error, MemoryKind, Pool, PoolOptions, Queue, Reuse, Use,
+    Access, AllocateOptions, Allocation, BACKLOG, Device, Error, MemoryKind, Pool, PoolOptions,
+    Queue, Reuse, Use, Wait,
 };
 use millpond_testkit::watchdog::watched;
 
 use crate::support::{Affine, SMALL, in_order, out_of_order};
-use crate::{Dice, KIB, close_gate, each, pool, use_on, without_inserted_waits};
+use crate::{Dice, KIB, at_most, close_gate, each, pool, use_on, without_inserted_waits};
 
 fn without_r3() -> Reuse {
     Reuse {
@@ -245,5 +246,68 @@ fn what_a_queue_that_is_gone_used_is_over_when_it_has_completed() {
         gate.open();
         device.wait().unwrap();
         assert_eq!(pool.statistics().pending, 0);
+    });
+}
+
+#[test]
+fn on_an_out_of_order_queue_each_command_counts_that_was_waited_for() {
+    each(|device| {
+        let queue = out_of_order(device);
+        let pool = pool(
+            device,
+            PoolOptions {
+                reuse: without_r3(),
+                ..PoolOptions::default()
+            },
+        );
+        // Never waited for, and in nobody's way.
+        let gate = close_gate(&queue);
+        for _ in 0..3000 {
+            let memory = queue.allocate_from(&pool, 256 * KIB).unwrap();
+            use_on(&queue, &memory).wait().unwrap();
+        }
+        let reserved = pool.statistics().reserved;
+        assert!(reserved <= 32 * 1024 * KIB, "{reserved}");
+        gate.open();
+        queue.wait().unwrap();
+        assert_eq!(pool.statistics().pending, 0);
+    });
+}
+
+#[test]
+fn a_wait_for_room_on_a_queue_is_none_for_memory() {
+    each(|device| {
+        let (queue, other) = (in_order(device), in_order(device));
+        let options = PoolOptions {
+            reuse: without_r3(),
+            ..at_most(1024 * KIB)
+        };
+        let pool = pool(device, options);
+        let memory = queue.allocate_from(&pool, 1024 * KIB).unwrap();
+        let gate = close_gate(&queue);
+        use_on(&queue, &memory);
+        drop(memory);
+        // Whether a submission has to wait is a matter of timing; here one has to.
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(20));
+                gate.open();
+            });
+            for _ in 0..=BACKLOG {
+                queue.task("step", &[], || Ok(())).unwrap();
+            }
+        });
+        let options = AllocateOptions {
+            wait: Wait::Never,
+            reuse: Some(Reuse {
+                internal_dependencies: false,
+                ..without_r3()
+            }),
+            ..AllocateOptions::default()
+        };
+        let answer = other.allocate_with(&pool, 1024 * KIB, &options);
+        assert!(matches!(answer, Err(Error::OutOfMemory(_))), "{answer:?}");
+        queue.wait().unwrap();
+        other.allocate_with(&pool, 1024 * KIB, &options).unwrap();
     });
 }
