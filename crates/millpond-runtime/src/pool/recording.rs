@@ -22,6 +22,7 @@ use crate::pool::core::PoolCore;
 use crate::pool::handle::Pool;
 use crate::pool::options::PoolOptions;
 use crate::pool::ordered::AllocateOptions;
+use crate::pool::tag::Tag;
 use crate::queue::{Queue, Use};
 use crate::registry::Registry;
 use crate::sync::{Mutex, lock};
@@ -167,9 +168,8 @@ impl Recording {
             replay: Replay::default(),
             requested: 0,
         };
-        for &step in &self.0 {
-            stage.play(step)?;
-        }
+        // No memory is had, so it is nobody's, whatever the caller is in.
+        Tag::uncounted(|| self.0.iter().try_for_each(|&step| stage.play(step)))?;
         Ok(stage.end())
     }
 }

@@ -136,6 +136,18 @@ impl Tag {
         scope::innermost(&SCOPES, |_| true)
     }
 
+    /// Has no tag count what the calling thread allocates meanwhile.
+    pub(crate) fn uncounted<R>(body: impl FnOnce() -> R) -> R {
+        struct Restore(usize);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                DEPTH.set(self.0);
+            }
+        }
+        let _restore = Restore(DEPTH.replace(0));
+        body()
+    }
+
     fn chain(&self) -> impl Iterator<Item = &TagCore> {
         std::iter::successors(Some(self), |tag| tag.0.parent.as_ref()).map(|tag| &*tag.0)
     }

@@ -1,6 +1,6 @@
 //! Recordings and what other pools make of them.
 
-use millpond_runtime::{PoolOptions, Recording, Step};
+use millpond_runtime::{PoolOptions, Recording, Step, Tag};
 
 use crate::support::in_order;
 use crate::{GIB, MIB, each, pool};
@@ -110,5 +110,22 @@ fn a_replay_tells_what_other_limits_would_have_done() {
 
         let tiny = replay(&PoolOptions::default(), MIB);
         assert_eq!((tiny.allocations, tiny.refused), (10, 20));
+    });
+}
+
+#[test]
+fn what_a_replay_asks_for_is_counted_by_no_tag() {
+    each(|device| {
+        let recording = recorded(device);
+        let tag = Tag::new("small");
+        tag.set_budget(Some(MIB));
+        let _scope = tag.scope();
+        let replay = recording.replay(&PoolOptions::default(), GIB).unwrap();
+        assert_eq!((replay.allocations, replay.refused), (30, 0));
+        assert_eq!(tag.used_high(), 0);
+        // The scope goes on.
+        let queue = in_order(device);
+        let _memory = queue.allocate_from(&pool(device, PoolOptions::default()), MIB);
+        assert_eq!(tag.used(), MIB);
     });
 }
