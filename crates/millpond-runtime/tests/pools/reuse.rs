@@ -218,3 +218,26 @@ fn p20_a_queue_that_is_gone_leaves_its_pending_frees_to_the_pool() {
         check(&pool);
     });
 }
+
+#[test]
+fn who_uses_memory_that_another_queue_took_comes_behind_its_last_use() {
+    each(|device| {
+        let [owner, thief, third] = [(); 3].map(|()| in_order(device));
+        let pool = pool(device, crate::at_most(MIB));
+        let memory = owner.allocate_from(&pool, MIB).unwrap();
+        let gate = close_gate(&owner);
+        use_on(&owner, &memory);
+        drop(memory);
+        // Numbers of the one queue mean nothing on the other.
+        for _ in 0..8 {
+            thief.task("nothing", &[], || Ok(())).unwrap();
+        }
+        thief.wait().unwrap();
+        thief.barrier(&[&owner.record().unwrap()]).unwrap();
+        let memory = thief.allocate_from(&pool, MIB).unwrap();
+        let used = use_on(&third, &memory);
+        assert!(stays_pending(&used));
+        gate.open();
+        used.wait().unwrap();
+    });
+}
