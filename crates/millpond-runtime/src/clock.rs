@@ -40,6 +40,11 @@ impl Clock {
         }
     }
 
+    /// The points that it knows, one for each queue.
+    pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        self.0.iter().copied()
+    }
+
     /// How many queues it knows of.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -169,6 +169,16 @@ pub enum Error {
         /// What is wrong, with the values.
         reason: String,
     },
+    /// The system refused to read or write.
+    #[error("{what}: {reason}")]
+    Io {
+        /// The call.
+        what: &'static str,
+        /// What kind of refusal it is.
+        kind: std::io::ErrorKind,
+        /// The system's words.
+        reason: String,
+    },
     /// The surface gave up a wait, for instance because the user interrupted the program. What was
     /// submitted before stays submitted.
     #[error("{what} was interrupted")]
@@ -186,6 +196,16 @@ pub enum Error {
 
 /// Result of a call on the runtime.
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn io(what: &'static str, error: &std::io::Error) -> Self {
+        Self::Io {
+            what,
+            kind: error.kind(),
+            reason: error.to_string(),
+        }
+    }
+}
 
 impl From<DeviceError> for Error {
     fn from(error: DeviceError) -> Self {

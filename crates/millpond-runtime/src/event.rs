@@ -130,7 +130,7 @@ impl Event {
         if self.is_last_of_all {
             native.observe_all(self.sequence);
         }
-        self.queue.device().site().after_wait(native.id());
+        self.queue.device().site().after_wait(self.point());
         Ok(())
     }
 

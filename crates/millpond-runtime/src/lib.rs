@@ -80,8 +80,9 @@ pub use millpond_hal::{
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{
-    AllocateOptions, Fit, Level, OutOfMemory, Pool, PoolOptions, Pressure, Reclaimer, Recorder,
-    Recording, Replay, Reuse, Scope, Statistics, Step, Tag, TagScope, Wait, Zero,
+    AllocateOptions, Fit, Level, OutOfMemory, Pool, PoolOptions, Pressure, Reclaimer,
+    RecordedPoint, Recorder, Recording, RecordingWriter, Refused, Replay, Reuse, Scope, Statistics,
+    Step, Tag, TagScope, Wait, Zero,
 };
 pub use queue::work::TaskResult;
 pub use queue::{BACKLOG, INLINE_NANOSECONDS, Operands, Queue, Use};

@@ -304,6 +304,23 @@ impl Tracking {
         found
     }
 
+    /// Every use that is remembered, over or not.
+    pub(crate) fn remembered(&self, home: &Native) -> Vec<Point> {
+        let last = self.write.load(Relaxed).max(self.read.load(Relaxed));
+        let mut found = Vec::new();
+        if last != 0 {
+            found.push(home.point(last));
+        }
+        if self.has_others.load(Relaxed) {
+            for entry in lock(&self.others).iter() {
+                let uses = entry.reads.iter().chain([&entry.write]);
+                let uses = uses.filter(|&&sequence| sequence != 0);
+                found.extend(uses.map(|&sequence| entry.queue.point(sequence)));
+            }
+        }
+        found
+    }
+
     /// Whether everything that the clock doesn't know to be earlier has finished (rule R2).
     pub(crate) fn is_before(&self, home: &Native, clock: &Clock) -> bool {
         let last = self.write.load(Relaxed).max(self.read.load(Relaxed));

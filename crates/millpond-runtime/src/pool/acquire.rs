@@ -15,7 +15,6 @@ use crate::pool::class::{self, Class};
 use crate::pool::core::PoolCore;
 use crate::pool::options::{Reuse, Zero};
 use crate::pool::pressure::{Level, Pressure};
-use crate::pool::recording::Step;
 use crate::pool::store::{Conditions, Cut};
 use crate::pool::tag::Tag;
 use crate::pool::weaken::{Rule, is_broken};
@@ -142,11 +141,12 @@ impl PoolCore {
             wait: Wait::Forever,
         };
         let allocation = self.allocate_as(queue, request)?;
+        self.note_begin(queue, &allocation, request.align, &[]);
         self.tell_begin(queue, &allocation, None);
         Ok(allocation)
     }
 
-    /// The same for any request; whoever asks tells that the allocation begins.
+    /// The same for any request; whoever asks notes and tells that the allocation begins.
     pub(crate) fn allocate_as(
         self: &Arc<Self>,
         queue: &Arc<QueueCore>,
@@ -190,11 +190,6 @@ impl PoolCore {
         if tag.is_some() {
             allocation.set_tag(tag);
         }
-        self.note(|| Step::Allocate {
-            id: allocation.address().get(),
-            queue: queue.native().id().get(),
-            bytes: request.bytes,
-        });
         let fill = match self.options.zero {
             Zero::Never => false,
             Zero::Fresh => fresh && !known_zero,

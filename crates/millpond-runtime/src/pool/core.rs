@@ -175,10 +175,16 @@ impl PoolCore {
         }
     }
 
+    /// Whether what happens is written down.
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorded.load(Relaxed)
+    }
+
     /// Writes a step down, where that is asked for.
     #[inline]
     pub(crate) fn note(&self, step: impl FnOnce() -> Step) {
-        if self.recorded.load(Relaxed)
+        if self.is_recorded()
             && let Some(tape) = &*lock(&self.tape)
         {
             tape.note(step());

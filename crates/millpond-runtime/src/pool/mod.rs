@@ -69,7 +69,9 @@ pub use self::handle::{Fit, Pool};
 pub use self::options::{PoolOptions, Reuse, SEGMENT, Zero};
 pub use self::ordered::{AllocateOptions, LARGEST_ALIGNMENT};
 pub use self::pressure::{Level, Pressure, Reclaimer};
-pub use self::recording::{Recorder, Recording, Replay, Step};
+pub use self::recording::{
+    RecordedPoint, Recorder, Recording, RecordingWriter, Refused, Replay, Step,
+};
 pub use self::report::OutOfMemory;
 pub(crate) use self::site::Site;
 pub use self::statistics::Statistics;

@@ -8,6 +8,7 @@ use crate::memory::Allocation;
 use crate::pool::acquire::{Request, Wait};
 use crate::pool::handle::Pool;
 use crate::pool::options::Reuse;
+use crate::pool::recording::{note_free, uses_to_note};
 use crate::queue::Queue;
 
 /// The largest alignment that can be asked for, in bytes: a huge page.
@@ -78,6 +79,8 @@ impl Queue {
             wait: options.wait,
         };
         let allocation = pool.core().allocate_as(self.core(), request)?;
+        pool.core()
+            .note_begin(self.core(), &allocation, align, options.after);
         let event = self.core().begin_life(&allocation, options.after)?;
         pool.core()
             .tell_begin(self.core(), &allocation, Some(event.point()));
@@ -98,8 +101,12 @@ impl Queue {
         allocation: Allocation,
         after: &[&Event],
     ) -> std::result::Result<Event, (Error, Allocation)> {
+        let uses = uses_to_note(&allocation);
         match self.core().end_life(&allocation, after) {
-            Ok(event) => Ok(event),
+            Ok(event) => {
+                note_free(&allocation, &event, after, uses);
+                Ok(event)
+            }
             Err(error) => Err((error, allocation)),
         }
     }

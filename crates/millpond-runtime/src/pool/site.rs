@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
-use millpond_hal::{DeviceError, QueueId};
+use millpond_hal::{DeviceError, Point, QueueId};
 use smallvec::SmallVec;
 
 use crate::clock::Clock;
@@ -58,6 +58,11 @@ impl Site {
             queues.retain(|(_, queue)| queue.strong_count() > 0);
         }
         queues.push((queue.native().id(), Arc::downgrade(queue)));
+        drop(queues);
+        self.note(|| Step::Queue {
+            at: queue.native().point(0).into(),
+            in_order: queue.native().in_order,
+        });
     }
 
     /// Forgets what a clock says of queues that are gone, whose memory is in no cache any more.
@@ -69,6 +74,16 @@ impl Site {
             };
             !queues.iter().any(is_alive)
         });
+    }
+
+    /// Writes a step down in all pools that are recorded. No line may be locked.
+    #[inline]
+    pub(crate) fn note(&self, step: impl Fn() -> Step) {
+        if self.has_duties() {
+            for pool in self.pools() {
+                pool.note(&step);
+            }
+        }
     }
 
     /// The queues that are alive.
@@ -139,9 +154,9 @@ impl Site {
 
     /// Called after every wait: gives back what is due, with few driver calls.
     #[inline]
-    pub(crate) fn after_wait(&self, queue: QueueId) {
+    pub(crate) fn after_wait(&self, at: Point) {
         if self.has_duties() && lifecycle::is_running() {
-            self.release_due(queue);
+            self.release_due(at);
         }
     }
 
@@ -152,9 +167,9 @@ impl Site {
     }
 
     #[cold]
-    fn release_due(&self, queue: QueueId) {
+    fn release_due(&self, at: Point) {
         for pool in self.pools() {
-            pool.note(|| Step::Wait { queue: queue.get() });
+            pool.note(|| Step::Wait { at: at.into() });
             let threshold = pool.threshold().bytes();
             if pool.reserved() > threshold {
                 pool.collect();

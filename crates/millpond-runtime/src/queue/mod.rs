@@ -30,7 +30,7 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
 use crate::sync::{Mutex, MutexGuard, atomic::AtomicBool, lock};
 
-use crate::pool::{Class, Step, Way, granted};
+use crate::pool::{Class, Way, granted};
 pub(crate) use batch::Batch;
 pub use call::Operands;
 pub(crate) use gone::Gone;
@@ -162,7 +162,8 @@ impl Queue {
         let sequence = sequence?;
         self.0.native.wait_until(sequence, deadline, begin)?;
         self.0.native.observe_all(sequence);
-        self.0.device.site().after_wait(self.0.native.id());
+        let native = &self.0.native;
+        self.0.device.site().after_wait(native.point(sequence));
         Ok(())
     }
 
@@ -308,9 +309,7 @@ impl QueueCore {
         let Source::Pool { pool, class } = &owned.source else {
             return;
         };
-        pool.note(|| Step::Free {
-            id: owned.base.get(),
-        });
+        pool.note_end(self, owned);
         pool.tell_end(self, owned);
         let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
         let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);

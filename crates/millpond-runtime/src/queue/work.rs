@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::memory::tracking::Dependencies;
+use crate::pool::{RecordedPoint, Step};
 use crate::queue::Queue;
 use crate::queue::fit::{check_copy, check_fill, check_range, overwrite};
 use crate::queue::submit::{Use, as_task, stop_if_interrupted};
@@ -138,7 +139,13 @@ impl Queue {
             name: name.into(),
             task: Box::new(move || as_task(task)),
         };
-        self.core().submit_after(&[], claims, command, after)
+        let done = self.core().submit_after(&[], claims, command, after)?;
+        if self.is_in_order() {
+            for event in after {
+                self.note_follow(done.sequence() - 1, event);
+            }
+        }
+        Ok(done)
     }
 
     /// Holds the queue until the gate is opened, which may be done from any thread.
@@ -157,6 +164,9 @@ impl Queue {
         let barrier = self
             .core()
             .submit_after(&[], &[], Command::Barrier, events)?;
+        for event in events {
+            self.note_follow(barrier.sequence(), event);
+        }
         Ok(barrier.of_all())
     }
 
@@ -177,7 +187,21 @@ impl Queue {
             line.learn(event, self.core().device().site());
             line.waits.follow(event);
         }
+        let submitted = line.submitted;
+        drop(line);
+        if foreign {
+            self.note_follow(submitted, event);
+        }
         Ok(())
+    }
+
+    /// Has recordings know that what comes behind this command comes behind the event too.
+    fn note_follow(&self, submitted: u64, event: &Event) {
+        let native = self.core().native();
+        self.device().site().note(|| Step::Follow {
+            at: native.point(submitted).into(),
+            after: RecordedPoint::of_events(&[event]),
+        });
     }
 
     /// Hints that a range will be used on the device.

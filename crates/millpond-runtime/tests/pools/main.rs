@@ -28,6 +28,7 @@ mod page;
 mod program;
 mod provider;
 mod recording;
+mod replay;
 mod retention;
 mod reuse;
 mod sharing;

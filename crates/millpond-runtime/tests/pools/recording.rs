@@ -1,21 +1,29 @@
-//! Recordings and what other pools make of them.
+//! What recordings have in them, and that they survive as text.
 
-use millpond_runtime::{PoolOptions, Recording, Step, Tag};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use millpond_runtime::{
+    Access, AllocateOptions, Allocation, Device, Error, Event, PoolOptions, Queue, QueueOptions,
+    RecordedPoint, Recording, Step, Tag, Use,
+};
 
 use crate::support::in_order;
-use crate::{GIB, MIB, each, pool};
+use crate::{GIB, KIB, MIB, each, pool, use_on};
 
 /// Ten turns of three allocations that overlap, with a wait after each.
-fn recorded(device: &millpond_runtime::Device) -> Recording {
+pub(crate) fn recorded(device: &Device) -> Recording {
     let queue = in_order(device);
     let pool = pool(device, PoolOptions::default());
     let _before = queue.allocate_from(&pool, 64).unwrap();
     let recorder = pool.record();
     for _ in 0..10 {
         let first = queue.allocate_from(&pool, 2 * MIB).unwrap();
+        use_on(&queue, &first);
         let second = queue.allocate_from(&pool, MIB).unwrap();
         drop(first);
         let third = queue.allocate_from(&pool, 2 * MIB).unwrap();
+        use_on(&queue, &third);
         drop((second, third));
         queue.wait().unwrap();
     }
@@ -24,11 +32,29 @@ fn recorded(device: &millpond_runtime::Device) -> Recording {
     recording
 }
 
+pub(crate) fn read_on(queue: &Queue, memory: &Allocation) -> Event {
+    let uses = [Use {
+        allocation: memory,
+        access: Access::Read,
+    }];
+    queue.task("read", &uses, || Ok(())).unwrap()
+}
+
+fn point(event: &Event) -> RecordedPoint {
+    event.point().into()
+}
+
+/// The steps, without those that say what queues there are.
+fn happened(recording: &Recording) -> Vec<Step> {
+    let steps = recording.steps().iter();
+    let is_news = |step: &&Step| !matches!(step, Step::Queue { .. });
+    steps.filter(is_news).cloned().collect()
+}
+
 #[test]
 fn a_recording_has_what_happened_between_its_ends() {
     each(|device| {
-        let recording = recorded(device);
-        let steps = recording.steps();
+        let steps = happened(&recorded(device));
         assert_eq!(steps.len(), 70);
         let first: Vec<&str> = steps[..7]
             .iter()
@@ -37,13 +63,137 @@ fn a_recording_has_what_happened_between_its_ends() {
                 Step::Allocate { .. } => "two",
                 Step::Free { .. } => "free",
                 Step::Wait { .. } => "wait",
+                Step::Queue { .. } | Step::Follow { .. } => "other",
             })
             .collect();
         assert_eq!(first, ["two", "one", "free", "two", "free", "free", "wait"]);
-        let Step::Allocate { id, .. } = steps[0] else {
+        let Step::Allocate { id, at, .. } = &steps[0] else {
             panic!("{:?}", steps[0])
         };
-        assert_eq!(steps[2], Step::Free { id });
+        let (queue, sequence) = (at.queue, at.sequence + 1);
+        let free = Step::Free {
+            id: *id,
+            on: None,
+            after: vec![],
+            uses: vec![RecordedPoint { queue, sequence }],
+        };
+        assert_eq!(steps[2], free);
+        let sequence = sequence + 1;
+        let at = RecordedPoint { queue, sequence };
+        assert_eq!(steps[6], Step::Wait { at });
+    });
+}
+
+#[test]
+fn a_recording_says_which_queues_there_are_and_when_they_came() {
+    each(|device| {
+        let early = in_order(device);
+        let event = early.barrier(&[]).unwrap();
+        let pool = pool(device, PoolOptions::default());
+        let recorder = pool.record();
+        let out_of_order = QueueOptions {
+            out_of_order: true,
+            ..QueueOptions::default()
+        };
+        let late = device.create_queue(&out_of_order).unwrap();
+        let recording = recorder.finish();
+        let has = |at, in_order| recording.steps().contains(&Step::Queue { at, in_order });
+        assert!(has(point(&event), true), "{recording}");
+        let (queue, sequence) = (late.id(), 0);
+        assert!(has(RecordedPoint { queue, sequence }, false), "{recording}");
+        assert_eq!(happened(&recording), []);
+    });
+}
+
+#[test]
+fn a_recording_has_the_uses_of_all_queues_and_the_waits_between_them() {
+    each(|device| {
+        let (writer, reader) = (in_order(device), in_order(device));
+        let pool = pool(device, PoolOptions::default());
+        let memory = writer.allocate_from(&pool, MIB).unwrap();
+        let id = memory.address().get();
+        let written = use_on(&writer, &memory);
+        let recorder = pool.record();
+        reader.wait_for(&written).unwrap();
+        let read = read_on(&reader, &memory);
+        drop(memory);
+        writer.wait_for(&writer.record().unwrap()).unwrap();
+        let steps = happened(&recorder.finish());
+        let before = RecordedPoint {
+            queue: reader.id(),
+            sequence: read.sequence() - 1,
+        };
+        let follow = Step::Follow {
+            at: before,
+            after: vec![point(&written)],
+        };
+        let free = Step::Free {
+            id,
+            on: None,
+            after: vec![],
+            uses: vec![point(&written), point(&read)],
+        };
+        assert_eq!(steps, [follow, free]);
+    });
+}
+
+#[test]
+fn a_command_by_address_comes_behind_its_events_in_a_recording_too() {
+    each(|device| {
+        let (first, second) = (in_order(device), in_order(device));
+        let pool = pool(device, PoolOptions::default());
+        let event = first.barrier(&[]).unwrap();
+        let recorder = pool.record();
+        let done = second.task_at("solver", &[], &[&event], || Ok(()));
+        let at = RecordedPoint {
+            queue: second.id(),
+            sequence: done.unwrap().sequence() - 1,
+        };
+        let after = vec![point(&event)];
+        assert_eq!(happened(&recorder.finish()), [Step::Follow { at, after }]);
+    });
+}
+
+#[test]
+fn a_recording_has_lives_in_queue_order_with_their_events_once() {
+    each(|device| {
+        let (queue, other) = (in_order(device), in_order(device));
+        let pool = pool(device, PoolOptions::default());
+        let event = other.barrier(&[]).unwrap();
+        let recorder = pool.record();
+        let tag = Tag::new("tenant").child("request");
+        let (memory, begun) = {
+            let _scope = tag.scope();
+            let options = AllocateOptions {
+                after: &[&event],
+                alignment: 4 * KIB,
+                ..AllocateOptions::default()
+            };
+            queue.allocate_with(&pool, MIB, &options).unwrap()
+        };
+        let id = memory.address().get();
+        let used = use_on(&queue, &memory);
+        let freed = other.free(memory, &[&used]).unwrap();
+        let steps = happened(&recorder.finish());
+        let allocate = Step::Allocate {
+            id,
+            at: RecordedPoint {
+                queue: queue.id(),
+                sequence: begun.sequence() - 1,
+            },
+            bytes: MIB,
+            alignment: 4 * KIB,
+            after: vec![point(&event)],
+            tag: Some("tenant/request".into()),
+        };
+        let free = Step::Free {
+            id,
+            on: Some(point(&freed)),
+            // The command came behind the event that the memory began with.
+            after: vec![point(&used), point(&event)],
+            uses: vec![point(&used)],
+        };
+        assert_eq!(steps, [allocate, free]);
     });
 }
 
@@ -53,63 +203,147 @@ fn a_recording_survives_as_text_and_bad_text_is_refused() {
         let recording = recorded(device);
         let text = recording.to_string();
         assert_eq!(text.parse::<Recording>().unwrap(), recording);
-        for bad in ["", "something else", "millpond pool recording 2\n"] {
+        for bad in ["", "something else", "millpond pool recording 3\n"] {
             let error = bad.parse::<Recording>().unwrap_err();
             assert!(error.to_string().contains("line 1"), "{error}");
         }
+        let number = recording.steps().len() + 2;
         for line in [
             "allocate 10 1",
+            "allocate 1 2 3",
+            "allocate 1 2:0 -3",
+            "allocate 1 2:0 3 align",
+            "allocate 1 2:0 3 after 1:2 align 4",
+            "allocate 1 2:0 3 tag \\x",
             "free x",
-            "wait 1 2",
-            "allocate 1 2 -3",
+            "free 1 uses 2",
+            "free 1 uses 2:3,",
+            "free 1 tag x",
+            "follow 1:2 3:4",
+            "queue 1:2 sideways",
+            "wait 1",
+            "wait 1:2 3",
             "stop",
+            "",
         ] {
-            let text = format!("{text}{line}\n");
-            let error = text.parse::<Recording>().unwrap_err();
-            assert!(
-                error.to_string().contains(&format!("line 72: '{line}'")),
-                "{error}"
-            );
+            let error = format!("{text}{line}\n").parse::<Recording>().unwrap_err();
+            let wanted = format!("line {number}: '{line}'");
+            assert!(error.to_string().contains(&wanted), "{error}");
         }
     });
 }
 
 #[test]
-fn a_replay_tells_what_other_limits_would_have_done() {
+fn every_kind_of_step_survives_as_text() {
+    let text = "millpond pool recording 2\n\
+                queue 3:17 in-order\n\
+                queue 4:0 out-of-order\n\
+                allocate 7f00 3:17 1048576\n\
+                allocate 8000 3:17 5 align 4096 after 4:2,5:9 tag a tag\\nof \\\\ lines\n\
+                follow 3:18 after 4:12,5:9\n\
+                free 7f00 uses 3:18,4:14\n\
+                free 8000 on 3:20 after 4:12 uses 3:19\n\
+                free 9000\n\
+                wait 3:20\n";
+    let recording: Recording = text.parse().unwrap();
+    assert_eq!(recording.steps().len(), 9);
+    let Step::Allocate { tag, .. } = &recording.steps()[3] else {
+        panic!("{recording}");
+    };
+    assert_eq!(tag.as_deref(), Some("a tag\nof \\ lines"));
+    assert_eq!(recording.to_string(), text);
+    let mut written = Vec::new();
+    recording.write(&mut written).unwrap();
+    assert_eq!(written, text.as_bytes());
+}
+
+#[test]
+fn a_last_line_that_was_cut_off_is_left_out() {
+    let text = "millpond pool recording 2\nwait 3:20\nwait 3:21";
+    let recording: Recording = text.parse().unwrap();
+    assert_eq!(
+        recording.to_string(),
+        "millpond pool recording 2\nwait 3:20\n"
+    );
+}
+
+#[test]
+fn texts_of_the_first_version_are_read() {
+    let text = "millpond pool recording 1\n\
+                allocate 10 7 100\nallocate 20 7 200\nfree 10\nwait 7\n";
+    let same = "millpond pool recording 2\n\
+                allocate 10 7:0 100\nallocate 20 7:1 200\nfree 10 uses 7:1\nwait 7:2\n";
+    assert_eq!(text.parse::<Recording>().unwrap().to_string(), same);
+    let error = "millpond pool recording 1\nwait 7:2\n".parse::<Recording>();
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("line 2: 'wait 7:2'")
+    );
+}
+
+/// Bytes that a writer got, and may be looked at meanwhile; beyond some it refuses more.
+#[derive(Clone)]
+struct Paper(Arc<Mutex<Vec<u8>>>, usize);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut written = self.0.lock().unwrap();
+        if written.len() + bytes.len() > self.1 {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, "no more paper"));
+        }
+        written.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_writer_gets_the_steps_as_they_happen_and_the_rest_at_the_end() {
     each(|device| {
-        let recording = recorded(device);
-        let replay = |options: &PoolOptions, memory| recording.replay(options, memory).unwrap();
+        let queue = in_order(device);
+        let pool = pool(device, PoolOptions::default());
+        let paper = Paper(Arc::default(), usize::MAX);
+        let recorder = pool.record_to(paper.clone()).unwrap();
+        let queues = device.create_queue(&QueueOptions::default());
+        for _ in 0..5000 {
+            drop(queue.allocate_from(&pool, MIB).unwrap());
+        }
+        let early = paper.0.lock().unwrap().len();
+        assert!(early > 64 * KIB, "{early}");
+        let steps = recorder.finish().unwrap();
+        drop(queue.allocate_from(&pool, MIB).unwrap());
+        drop(queues);
+        let written = paper.0.lock().unwrap();
+        let recording = Recording::read(&written[..]).unwrap();
+        assert_eq!(recording.steps().len(), steps);
+        assert_eq!(happened(&recording).len(), 10_000);
+    });
+}
 
-        let free = replay(&PoolOptions::default(), GIB);
-        assert_eq!((free.allocations, free.refused, free.waited), (30, 0, 0));
-        assert_eq!(free.requested_high, 3 * MIB);
-        assert_eq!(free.driver_allocations, 1);
-
-        let exact = PoolOptions {
-            maximum_size: Some(3 * MIB),
-            min_driver_alloc: 1,
-            ..PoolOptions::default()
-        };
-        let exact = replay(&exact, GIB);
-        assert_eq!((exact.allocations, exact.refused), (30, 0));
-        assert_eq!((exact.used_high, exact.reserved_high), (3 * MIB, 3 * MIB));
-
-        let small = PoolOptions {
-            maximum_size: Some(2 * MIB),
-            ..PoolOptions::default()
-        };
-        let small = replay(&small, GIB);
-        assert_eq!(small.allocations + small.refused, 30);
-        assert_eq!(small.refused, 10);
-
-        let eager = PoolOptions {
-            release_threshold: Some(0),
-            ..PoolOptions::default()
-        };
-        assert_eq!(replay(&eager, GIB).driver_allocations, 10);
-
-        let tiny = replay(&PoolOptions::default(), MIB);
-        assert_eq!((tiny.allocations, tiny.refused), (10, 20));
+#[test]
+fn a_writer_that_fails_ends_the_recording_and_not_the_pool() {
+    each(|device| {
+        let queue = in_order(device);
+        let pool = pool(device, PoolOptions::default());
+        let recorder = pool.record_to(Paper(Arc::default(), 100)).unwrap();
+        for _ in 0..5000 {
+            drop(queue.allocate_from(&pool, MIB).unwrap());
+        }
+        let error = recorder.finish().unwrap_err();
+        assert!(matches!(
+            &error,
+            Error::Io {
+                kind: io::ErrorKind::StorageFull,
+                ..
+            }
+        ));
+        assert_eq!(error.to_string(), "writing a recording: no more paper");
+        assert!(pool.record_to(Paper(Arc::default(), 0)).is_err());
     });
 }
 
