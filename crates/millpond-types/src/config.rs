@@ -8,6 +8,7 @@
 //! | `MILLPOND_VALIDATE` | `1` | check every driver call |
 //! | `MILLPOND_CHECK_ORDER` | `1` | check that what uses the same memory is ordered |
 //! | `MILLPOND_TRACE_LINES` | `1` | keep the source line of each command for messages |
+//! | `MILLPOND_RECORD` | a path | record the default pool of device memory of the first device in the file `PATH.PID`, to be replayed |
 //! | `MILLPOND_HUGE_PAGES` | `0` | don't ask for huge pages |
 
 use std::env;
@@ -35,6 +36,8 @@ pub struct Config {
     pub check_order: bool,
     /// `MILLPOND_TRACE_LINES`.
     pub trace_lines: bool,
+    /// `MILLPOND_RECORD`: the path, without the number of the process.
+    pub record: Option<String>,
     /// `MILLPOND_HUGE_PAGES`.
     pub huge_pages: bool,
     /// What was set but could not be understood, each a message.
@@ -55,6 +58,7 @@ impl Config {
             ..Self::default()
         };
         config.simd = lookup("MILLPOND_SIMD");
+        config.record = lookup("MILLPOND_RECORD");
         config.validate = lookup("MILLPOND_VALIDATE").is_some_and(|value| value != "0");
         config.check_order = lookup("MILLPOND_CHECK_ORDER").is_some_and(|value| value != "0");
         config.trace_lines = lookup("MILLPOND_TRACE_LINES").is_some_and(|value| value != "0");

@@ -100,6 +100,7 @@
 
 mod pages;
 mod process;
+mod recording;
 
 pub use millpond_kernel as kernel;
 pub use millpond_runtime as runtime;
@@ -114,9 +115,11 @@ pub use millpond_runtime::{
     FailureKind, Fit, Gate, Graph, GraphBuilder, GraphMemory, GraphOperand, GraphOptions, GraphUse,
     HandleError, Host, HostMut, ImportedPool, Level, MemoryHandle, MemoryKind, OutOfMemory,
     Partition, Pattern, Pool, PoolHandle, PoolOptions, Pressure, Queue, QueueOptions, Reclaimer,
-    Recorder, Recording, Release, Replay, RequiredMemory, Result, Reuse, Scope, Statistics, Status,
-    Step, Tag, TagScope, Touch, Use, View, ViewMut, Wait, Zero,
+    RecordedPoint, Recorder, Recording, RecordingWriter, Refused, Release, Replay, RequiredMemory,
+    Result, Reuse, Scope, Statistics, Status, Step, Tag, TagScope, Touch, Use, View, ViewMut, Wait,
+    Zero,
 };
 #[doc(inline)]
 pub use millpond_types::{DType, Scalar};
 pub use process::{default_device, device, devices, registry, shutdown, take_races};
+pub use recording::recording_problem;

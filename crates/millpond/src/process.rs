@@ -9,6 +9,8 @@ use millpond_kernel::simd;
 use millpond_runtime::{Device, Registry, Result};
 use millpond_types::config::Config;
 
+use crate::recording;
+
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
 /// The checkers of order, one for each driver, where they are asked for.
@@ -33,7 +35,11 @@ pub fn registry() -> &'static Registry {
             let _ = CHECKERS.set(checkers.collect());
             drivers = ordered.into_iter().map(|driver| driver as _).collect();
         }
-        Registry::new(&drivers)
+        let registry = Registry::new(&drivers);
+        if let Some(path) = &Config::get().record {
+            recording::begin(&registry, path);
+        }
+        registry
     })
 }
 
@@ -126,6 +132,7 @@ pub fn default_device() -> Result<Device> {
 /// ```
 pub fn shutdown() {
     if let Some(registry) = REGISTRY.get() {
+        recording::end();
         millpond_runtime::shutdown(registry.devices());
     }
 }

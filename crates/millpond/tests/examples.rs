@@ -22,6 +22,7 @@ examples! {
     own_pool "../examples/09_own_pool.rs";
     graphs "../examples/10_graphs.rs";
     processes "../examples/11_processes.rs";
+    recordings "../examples/12_recordings.rs";
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn settings() -> Vec<(&'static str, String)> {
         ("MILLPOND_VALIDATE", flag(config.validate, "1")),
         ("MILLPOND_CHECK_ORDER", flag(config.check_order, "1")),
         ("MILLPOND_TRACE_LINES", flag(config.trace_lines, "1")),
+        ("MILLPOND_RECORD", config.record.clone()),
         ("MILLPOND_HUGE_PAGES", flag(!config.huge_pages, "0")),
     ]
     .into_iter()
@@ -68,6 +69,7 @@ fn problems() -> Vec<String> {
         .iter()
         .cloned()
         .chain(broken)
+        .chain(millpond::recording_problem())
         .collect()
 }
 
