@@ -107,6 +107,7 @@ pub(crate) fn runtime_error(error: &Error) -> PyErr {
         Error::Interrupted { .. } => {
             gil::take_interrupt().unwrap_or_else(|| PyKeyboardInterrupt::new_err(message))
         }
+        Error::Io { kind, .. } => std::io::Error::new(*kind, message).into(),
         Error::TimedOut { .. } => PyTimeoutError::new_err(message),
         Error::Bounds { .. } => PyIndexError::new_err(message),
         Error::OperandCount { .. } => PyTypeError::new_err(message),

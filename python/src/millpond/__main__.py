@@ -1,31 +1,26 @@
-"""`python -m millpond`: what there is, what is set, and whether it works."""
+"""`python -m millpond`: what there is, what is set, and whether it works; `replay` looks at a recording instead."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import millpond
 from millpond import _millpond
+from millpond._replay import main as replay
+from millpond._sizes import size_text
 from millpond._versions import versions
+
+_USAGE = "usage: python -m millpond [replay FILE [OPTIONS]]"
 
 
 def _facts(device: millpond.Device) -> Iterator[tuple[str, str]]:
     yield "model", f"{device.model} ({device.vendor})"
     yield "driver", f"{device.backend} {device.driver_version}"
     yield "cores", f"{device.cores}, worker threads: {device.threads}, vectors: {device.simd}"
-    caches = (f"L{cache.level} {_size(cache.nbytes)} for {cache.shared_by}" for cache in device.caches)
+    caches = (f"L{cache.level} {size_text(cache.nbytes)} for {cache.shared_by}" for cache in device.caches)
     yield "caches", ", ".join(caches) or "unknown"
-    yield "memory", f"{_size(device.memory)}, at most {_size(device.max_allocation)} at once"
+    yield "memory", f"{size_text(device.memory)}, at most {size_text(device.max_allocation)} at once"
     yield "float64", "yes" if device.has_float64 else "no"
     yield "float16", "yes" if device.has_float16 else "no"
-
-
-def _size(nbytes: int) -> str:
-    amount = float(nbytes)
-    for unit in ("B", "KiB", "MiB"):
-        if amount < 1024:
-            return f"{amount:.4g} {unit}"
-        amount /= 1024
-    return f"{amount:.4g} GiB"
 
 
 def _check(device: millpond.Device) -> None:
@@ -39,8 +34,22 @@ def _check(device: millpond.Device) -> None:
         raise AssertionError(f"the sum of 1 to 1000 is 500500, but {device} says {total}")
 
 
-def main() -> int:
-    """Print the report; the answer is the exit code."""
+def main(arguments: Sequence[str]) -> int:
+    """Do what the arguments say, without any print the report; the answer is the exit code."""
+    match arguments:
+        case []:
+            return _report()
+        case ["replay", *options]:
+            return replay(options)
+        case ["-h" | "--help", *_]:
+            print(_USAGE)
+            return 0
+        case _:
+            print(_USAGE, file=sys.stderr)
+            return 2
+
+
+def _report() -> int:
     for name, version in versions().items():
         print(f"{name + ':':12} {version}")
     settings = _millpond.settings()
@@ -63,4 +72,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

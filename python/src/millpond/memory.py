@@ -11,6 +11,9 @@ when it becomes short.
 Memory of a pool that is made with `shareable=True` can be given to other processes: `Memory.export` makes what is sent,
 and `MemoryHandle.open` memory of what arrives.
 
+What a pool is asked for can be recorded, by `Pool.record`; `Recording.replay` says what a pool with other limits would
+have made of it.
+
 Memory that is let go while work on it is pending goes back to its pool in queue order; nothing waits.
 """
 
@@ -25,6 +28,10 @@ from millpond._millpond import (
     PoolScope,
     Pressure,
     Reclaimer,
+    Recorder,
+    Recording,
+    Refused,
+    Replay,
     SharedMemory,
     Statistics,
     Tag,
@@ -54,6 +61,10 @@ __all__ = [
     "PoolScope",
     "Pressure",
     "Reclaimer",
+    "Recorder",
+    "Recording",
+    "Refused",
+    "Replay",
     "SharedMemory",
     "Statistics",
     "Tag",

@@ -1,4 +1,4 @@
-//! Memory objects, pools, tags and reclaimers, as Python sees them.
+//! Memory objects, pools, tags, reclaimers and recordings, as Python sees them.
 
 mod contents;
 mod kinds;
@@ -7,6 +7,8 @@ mod object;
 mod options;
 mod pool;
 mod reclaimer;
+mod recording;
+mod replay;
 mod scope;
 mod scopes;
 mod sharing;
@@ -28,5 +30,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sharing::register(module)?;
     statistics::register(module)?;
     tag::register(module)?;
+    recording::register(module)?;
+    replay::register(module)?;
     reclaimer::register(module)
 }

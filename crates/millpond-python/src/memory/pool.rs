@@ -1,5 +1,7 @@
 //! Pools: made, looked at, changed and used.
 
+use std::path::PathBuf;
+
 use millpond::runtime::{AllocateOptions, Fit, MemoryKind, Pool, PoolOptions, Reuse, Zero};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -9,6 +11,7 @@ use crate::gil;
 use crate::integer;
 use crate::memory::PyMemory;
 use crate::memory::options::{self, ZeroLike};
+use crate::memory::recording::PyRecorder;
 use crate::memory::statistics::PyStatistics;
 use crate::runtime::{PyDevice, PyQueue};
 use crate::tensor::place::{DeviceLike, device_or_default};
@@ -372,6 +375,15 @@ impl PyPool {
     ) -> PyResult<()> {
         gil::enter();
         gil::release(py, || self.0.trim(keep)).raise()
+    }
+
+    /// Begin to write down what the pool is asked for: a `Recorder`, to be used in `with` or stopped.
+    ///
+    /// With a path the steps go to that file as they happen, about fifty bytes each, and nothing is
+    /// kept in memory; else they are kept.
+    #[pyo3(signature = (path=None))]
+    fn record(&self, py: Python<'_>, path: Option<PathBuf>) -> PyResult<PyRecorder> {
+        PyRecorder::start(py, self, path)
     }
 
     /// Refuse new allocations. Live ones stay valid; what is free goes back now, the rest when it
