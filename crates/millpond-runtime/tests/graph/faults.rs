@@ -18,7 +18,7 @@ use crate::{
 };
 
 #[test]
-fn recording_calls_no_driver_and_launching_only_submits() {
+fn f079_recording_calls_no_driver_and_launching_only_submits() {
     watched(|| {
         let driver = Arc::new(Layered::new(
             Arc::new(NullDriver::default()),
@@ -54,7 +54,7 @@ fn recording_calls_no_driver_and_launching_only_submits() {
 }
 
 #[test]
-fn a_thousand_turns_of_a_recorded_loop_need_the_memory_of_one() {
+fn f080_a_thousand_turns_of_a_recorded_loop_need_the_memory_of_one() {
     each(|device| {
         let own = device
             .create_pool(MemoryKind::Device, PoolOptions::default())
@@ -76,7 +76,7 @@ fn a_thousand_turns_of_a_recorded_loop_need_the_memory_of_one() {
 }
 
 #[test]
-fn host_memory_that_a_graph_names_stays_until_the_graph_goes() {
+fn f082_host_memory_that_a_graph_names_stays_until_the_graph_goes() {
     each(|device| {
         let queue = in_order(device);
         let host = queue.allocate(MemoryKind::Host, KIB).unwrap();
@@ -96,7 +96,7 @@ fn host_memory_that_a_graph_names_stays_until_the_graph_goes() {
 }
 
 #[test]
-fn ten_thousand_launches_change_no_statistics() {
+fn f083_ten_thousand_launches_change_no_statistics() {
     fn launches(device: &Device, holding: bool) {
         let queues = three_queues(device);
         let own = device
@@ -133,7 +133,7 @@ fn ten_thousand_launches_change_no_statistics() {
 }
 
 #[test]
-fn a_graph_that_is_gone_leaves_no_error_to_what_it_used() {
+fn f085_a_graph_that_is_gone_leaves_no_error_to_what_it_used() {
     each(|device| {
         let queue = in_order(device);
         let buffer = queue.allocate(MemoryKind::Device, KIB).unwrap();
@@ -151,7 +151,7 @@ fn a_graph_that_is_gone_leaves_no_error_to_what_it_used() {
 }
 
 #[test]
-fn memory_that_a_graph_names_persists_over_its_launches() {
+fn f086_memory_that_a_graph_names_persists_over_its_launches() {
     on_cpu(|device| {
         let queue = in_order(device);
         let [input, output] = [numbers(&queue, &[3; 16]), numbers(&queue, &[0; 16])];
@@ -173,7 +173,7 @@ fn memory_that_a_graph_names_persists_over_its_launches() {
 }
 
 #[test]
-fn a_recorded_command_holds_its_memory_before_it_is_submitted() {
+fn f074_a_recorded_command_holds_its_memory_before_it_is_submitted() {
     each(|device| {
         let queue = in_order(device);
         let memory = queue.allocate(MemoryKind::Device, KIB).unwrap();

@@ -10,7 +10,7 @@ use crate::{KIB, auto_free, byte, each, leaves, on_cpu, pool, recording, touch, 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
 #[test]
-fn a_graph_is_launched_again_when_what_it_left_is_freed_outside() {
+fn p19_a_graph_is_launched_again_when_what_it_left_is_freed_outside() {
     each(|device| {
         let queue = in_order(device);
         let (mut graph, output) = leaves(recording(device), &queue, 32, 1);
@@ -119,7 +119,7 @@ fn outputs_are_allocations_like_any_other() {
 }
 
 #[test]
-fn with_auto_free_a_launch_takes_back_what_is_held() {
+fn p19_with_auto_free_a_launch_takes_back_what_is_held() {
     each(|device| {
         let (queue, other) = (in_order(device), in_order(device));
         let (mut graph, output) = leaves(auto_free(device), &queue, 32, 1);

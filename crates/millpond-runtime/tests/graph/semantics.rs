@@ -15,7 +15,7 @@ use crate::support::{
 use crate::{KIB, byte, each, leaves, on_cpu, pool, recording, three_queues, touch};
 
 #[test]
-fn a_thousand_launches_find_the_same_addresses() {
+fn p19_a_thousand_launches_find_the_same_addresses() {
     each(|device| {
         let queue = in_order(device);
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -218,7 +218,7 @@ fn two_graphs_share_a_workspace() {
 }
 
 #[test]
-fn graphs_that_share_a_workspace_on_one_queue_dont_disturb_each_other() {
+fn p19_graphs_that_share_a_workspace_on_one_queue_dont_disturb_each_other() {
     on_cpu(|device| {
         let queue = in_order(device);
         let results = [1, 2].map(|value| numbers(&queue, &[value; 32]));

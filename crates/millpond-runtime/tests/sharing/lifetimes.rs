@@ -109,7 +109,7 @@ fn exports_of_a_pool_that_is_gone_are_as_good_as_before() {
 }
 
 #[test]
-fn a_thousand_blocks_of_one_segment_take_one_mapping_and_one_descriptor() {
+fn f088_a_thousand_blocks_of_one_segment_take_one_mapping_and_one_descriptor() {
     let mut owner = Partner::start();
     let mut importer = Partner::start();
     let ((owned, _), (had, _)) = (owner.counts(), importer.counts());

@@ -204,7 +204,7 @@ fn memory_of_another_pool_is_refused_by_an_imported_one() {
 static BYTES: [u8; 8] = [0; 8];
 
 #[test]
-fn only_memory_of_shareable_pools_can_be_exported() {
+fn f090_only_memory_of_shareable_pools_can_be_exported() {
     let device = support::device();
     let queue = device.default_queue().unwrap();
     let default = device.default_pool(MemoryKind::Shared);
