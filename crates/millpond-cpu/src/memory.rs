@@ -39,6 +39,16 @@ pub(crate) struct Memory {
     pub(crate) huge_pages: bool,
 }
 
+/// The answer to a request for so many bytes that gets none, for a reason.
+fn refusal(device: &str, kind: MemoryKind, bytes: usize) -> impl Fn(String) -> DeviceError + Copy {
+    move |reason| DeviceError::OutOfMemory {
+        device: device.to_owned(),
+        kind,
+        bytes,
+        reason,
+    }
+}
+
 impl Memory {
     /// Takes memory from the system.
     pub(crate) fn allocate(
@@ -47,12 +57,7 @@ impl Memory {
         kind: MemoryKind,
         asked: Layout,
     ) -> Result<RawAllocation, DeviceError> {
-        let out_of_memory = |reason: String| DeviceError::OutOfMemory {
-            device: device.to_owned(),
-            kind,
-            bytes: asked.size(),
-            reason,
-        };
+        let out_of_memory = refusal(device, kind, asked.size());
         let layout = self.check(asked).map_err(out_of_memory)?;
         let mapped = is_mapped(layout);
         let pointer = if mapped {
@@ -107,12 +112,7 @@ impl Memory {
         kind: MemoryKind,
         asked: Layout,
     ) -> Result<Layout, DeviceError> {
-        let out_of_memory = |reason: String| DeviceError::OutOfMemory {
-            device: device.to_owned(),
-            kind,
-            bytes: asked.size(),
-            reason,
-        };
+        let out_of_memory = refusal(device, kind, asked.size());
         let layout = self.check(asked).map_err(out_of_memory)?;
         let size = layout.size().next_multiple_of(MAP_UNIT);
         Layout::from_size_align(size, layout.align()).map_err(|_| out_of_memory(TOO_LARGE.into()))
