@@ -27,16 +27,8 @@ impl PoolCore {
             return;
         }
         let block = allocation.block();
-        let native = queue.native();
-        let (submitted, unfinished) = queue.with_line(|line| {
-            let unfinished = block.tracking.unfinished(native);
-            (native.point(line.submitted), unfinished)
-        });
-        let of_queue = event.or(native.in_order.then_some(submitted));
-        let points = unfinished
-            .iter()
-            .map(|(queue, sequence)| queue.point(*sequence));
-        let after: SmallVec<[Point; 4]> = points.chain(of_queue).collect();
+        let (submitted, mut after) = standing(queue, block);
+        after.extend(event.or(queue.native().in_order.then_some(submitted)));
         self.supply.device.note(&Life::Begin {
             bytes: range(block),
             at: event.unwrap_or(submitted),
@@ -50,15 +42,7 @@ impl PoolCore {
         if !self.is_listened_to() {
             return;
         }
-        let native = home.native();
-        let (at, unfinished) = home.with_line(|line| {
-            let unfinished = block.tracking.unfinished(native);
-            (native.point(line.submitted), unfinished)
-        });
-        let points = unfinished
-            .iter()
-            .map(|(queue, sequence)| queue.point(*sequence));
-        let after: SmallVec<[Point; 4]> = points.collect();
+        let (at, after) = standing(home, block);
         self.supply.device.note(&Life::End {
             bytes: range(block),
             at,
@@ -78,6 +62,16 @@ pub(crate) fn tell_lent(hal: &dyn hal::Device, part: &Range<usize>, lent: bool) 
             Life::Return { bytes }
         });
     }
+}
+
+/// The last command of a queue, and what still uses a block.
+fn standing(queue: &QueueCore, block: &Block) -> (Point, SmallVec<[Point; 4]>) {
+    let native = queue.native();
+    queue.with_line(|line| {
+        let unfinished = block.tracking.unfinished(native);
+        let points = unfinished.iter().map(|(queue, at)| queue.point(*at));
+        (native.point(line.submitted), points.collect())
+    })
 }
 
 /// What was asked for of a block: a use beyond it is nobody's right.
