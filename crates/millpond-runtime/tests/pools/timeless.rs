@@ -18,6 +18,15 @@ fn without_r3() -> Reuse {
     }
 }
 
+/// A pool without rule R3.
+fn timeless(device: &Device) -> Pool {
+    let options = PoolOptions {
+        reuse: without_r3(),
+        ..PoolOptions::default()
+    };
+    pool(device, options)
+}
+
 /// The same program with other delays; where its memory lay.
 fn addresses(device: &Device, pool: &Pool, seed: u64, delays: &mut Dice) -> Vec<usize> {
     let queues: [Queue; 3] = [in_order(device), in_order(device), out_of_order(device)];
@@ -140,11 +149,7 @@ fn a_wait_for_memory_ends_on_an_out_of_order_queue_too() {
 fn a_wait_for_a_queue_ends_all_that_is_pending_on_it() {
     each(|device| {
         for queue in [in_order(device), out_of_order(device)] {
-            let options = PoolOptions {
-                reuse: without_r3(),
-                ..PoolOptions::default()
-            };
-            let pool = pool(device, options);
+            let pool = timeless(device);
             let memory = queue.allocate_from(&pool, 8 * KIB).unwrap();
             use_on(&queue, &memory);
             drop(memory);
@@ -159,11 +164,7 @@ fn a_wait_for_a_queue_ends_all_that_is_pending_on_it() {
 fn what_is_idle_is_said_to_be_although_nobody_waited() {
     each(|device| {
         let (a, b) = (in_order(device), in_order(device));
-        let options = PoolOptions {
-            reuse: without_r3(),
-            ..PoolOptions::default()
-        };
-        let pool = pool(device, options);
+        let pool = timeless(device);
         let memory = a.allocate_from(&pool, KIB).unwrap();
         for queue in [&a, &b] {
             let gate = close_gate(queue);
@@ -210,11 +211,7 @@ fn switching_the_rule_back_on_takes_effect() {
 fn an_event_of_a_whole_queue_ends_all_that_is_pending_on_it() {
     each(|device| {
         for queue in [in_order(device), out_of_order(device)] {
-            let options = PoolOptions {
-                reuse: without_r3(),
-                ..PoolOptions::default()
-            };
-            let pool = pool(device, options);
+            let pool = timeless(device);
             let memory = queue.allocate_from(&pool, 8 * KIB).unwrap();
             use_on(&queue, &memory);
             drop(memory);
@@ -232,11 +229,7 @@ fn an_event_of_a_whole_queue_ends_all_that_is_pending_on_it() {
 #[test]
 fn what_a_queue_that_is_gone_used_is_over_when_it_has_completed() {
     each(|device| {
-        let options = PoolOptions {
-            reuse: without_r3(),
-            ..PoolOptions::default()
-        };
-        let pool = pool(device, options);
+        let pool = timeless(device);
         let queue = out_of_order(device);
         let memory = queue.allocate_from(&pool, 8 * KIB).unwrap();
         let gate = close_gate(&queue);
