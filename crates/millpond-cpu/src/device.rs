@@ -46,7 +46,6 @@ pub(crate) struct Place {
 /// A device over some cores of the machine.
 pub(crate) struct CpuDevice {
     info: DeviceInfo,
-    label: String,
     cores: Vec<usize>,
     memory: Memory,
     executor: Arc<Executor>,
@@ -70,6 +69,7 @@ impl CpuDevice {
         let info = DeviceInfo {
             backend: crate::driver::NAME,
             index,
+            label,
             name: topology.name.clone(),
             vendor: topology.vendor.clone(),
             driver_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -91,7 +91,7 @@ impl CpuDevice {
             pinned.set(core);
         }
         let executor = Executor::new(Crewing {
-            label: label.clone(),
+            label: info.label.clone(),
             threads,
             cores: count,
             pinned,
@@ -103,7 +103,6 @@ impl CpuDevice {
                 huge_pages: config.huge_pages,
             },
             info,
-            label,
             cores,
             executor: Arc::new(executor),
             host: Arc::clone(host),
@@ -118,14 +117,14 @@ impl CpuDevice {
             return Ok(());
         }
         Err(DeviceError::Unsupported {
-            device: self.label.clone(),
+            device: self.info.label.clone(),
             what: format!("sharing {kind} memory with other processes"),
         })
     }
 
     fn check_alive(&self) -> Result<(), DeviceError> {
         if self.executor.crew().is_closing() {
-            return Err(shut_down(&self.label));
+            return Err(shut_down(&self.info.label));
         }
         Ok(())
     }
@@ -139,7 +138,7 @@ impl CpuDevice {
             Partition::ByCounts(counts) => counts.clone(),
             other => {
                 return Err(DeviceError::Unsupported {
-                    device: self.label.clone(),
+                    device: self.info.label.clone(),
                     what: format!("partition {other:?}"),
                 });
             }
@@ -156,7 +155,7 @@ impl CpuDevice {
                 call: "partition",
                 reason: format!(
                     "parts of {parts} cores don't fit the {cores} cores of {}",
-                    self.label
+                    self.info.label
                 ),
             });
         }
@@ -171,7 +170,7 @@ impl Device for CpuDevice {
 
     fn allocate(&self, kind: MemoryKind, layout: Layout) -> Result<RawAllocation, DeviceError> {
         self.check_alive()?;
-        self.memory.allocate(&self.label, kind, layout)
+        self.memory.allocate(&self.info.label, kind, layout)
     }
 
     unsafe fn release(&self, allocation: RawAllocation) {
@@ -181,7 +180,7 @@ impl Device for CpuDevice {
 
     fn create_arena(&self, kind: MemoryKind) -> Result<Arc<dyn Arena>, DeviceError> {
         self.check_shareable(kind)?;
-        let arena = CpuArena::create(&self.label, kind, self.memory)?;
+        let arena = CpuArena::create(&self.info.label, kind, self.memory)?;
         Ok(Arc::new(arena))
     }
 
@@ -192,7 +191,7 @@ impl Device for CpuDevice {
         descriptor: OwnedFd,
     ) -> Result<Arc<dyn Arena>, DeviceError> {
         self.check_shareable(kind)?;
-        let arena = CpuArena::open(&self.label, kind, self.memory, id, descriptor)?;
+        let arena = CpuArena::open(&self.info.label, kind, self.memory, id, descriptor)?;
         Ok(Arc::new(arena))
     }
 
@@ -211,7 +210,7 @@ impl Device for CpuDevice {
             rest = others;
             let place = Place {
                 index: self.info.index,
-                label: format!("{}.{number}", self.label),
+                label: format!("{}.{number}", self.info.label),
                 cores: cores.to_vec(),
             };
             parts.push(Arc::new(Self::new(&self.host, place)));

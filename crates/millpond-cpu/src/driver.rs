@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use millpond_hal::{Device, DeviceError, Driver};
+use millpond_hal::{Device, DeviceError, Driver, device_label};
 
 use crate::device::{CpuDevice, Host, Place};
 use crate::sync::Arc;
@@ -68,10 +68,11 @@ impl CpuDriver {
             topology,
             registry: Arc::default(),
         });
+        let count = lists.len();
         let devices = lists.into_iter().enumerate().map(|(index, cores)| {
             let place = Place {
                 index,
-                label: format!("{NAME}:{index}"),
+                label: device_label(NAME, index, count),
                 cores,
             };
             Arc::new(CpuDevice::new(&host, place))

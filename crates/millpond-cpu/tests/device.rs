@@ -94,7 +94,7 @@ fn too_much_memory_is_refused_with_size_kind_and_reason() {
     assert_eq!(
         error,
         DeviceError::OutOfMemory {
-            device: "cpu:0".to_owned(),
+            device: "cpu".to_owned(),
             kind: MemoryKind::Shared,
             bytes,
             reason: format!("the largest allocation is {largest} bytes"),
@@ -132,5 +132,5 @@ fn parts_have_cores_of_their_own_and_share_memory_and_order() {
     }
     let answer = device.partition(&Partition::Equally(cores + 1));
     let text = answer.map(|parts| parts.len()).unwrap_err().to_string();
-    assert!(text.contains(&format!("{cores} cores of cpu:0")), "{text}");
+    assert!(text.contains(&format!("{cores} cores of cpu")), "{text}");
 }

@@ -5,7 +5,9 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use millpond_cpu::{CpuConfig, CpuDriver};
-use millpond_hal::{Device, DeviceError, Driver, FailureKind, Gate, Submission, Wait};
+use millpond_hal::{
+    Device, DeviceError, Driver, FailureKind, Gate, Submission, Wait, device_label,
+};
 use millpond_testkit::contract::raw::{Line, named_task};
 use millpond_testkit::watchdog::watched;
 
@@ -20,7 +22,7 @@ fn device(index: usize) -> Arc<dyn Device> {
 
 /// How many threads of this process have the name of a device's workers.
 fn threads_of(index: usize) -> usize {
-    let name = format!("millpond cpu:{index}");
+    let name = format!("millpond {}", device_label("cpu", index, index + 1));
     let tasks = std::fs::read_dir("/proc/self/task").expect("the process has threads");
     tasks
         .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok())

@@ -32,6 +32,9 @@ pub struct DeviceInfo {
     pub backend: &'static str,
     /// The device's number among those of its driver.
     pub index: usize,
+    /// What programs and messages call it: see [`device_label`]. A part of a device has the name of
+    /// the whole and its own number among the parts, such as `cpu.1`.
+    pub label: String,
     /// The maker's name for it.
     pub name: String,
     /// The maker.
@@ -62,6 +65,23 @@ pub struct DeviceInfo {
     pub float64: bool,
     /// Whether `float16` storage is offered.
     pub float16: bool,
+}
+
+/// What the device with this number is called, of `count` devices of its driver: the only one by the
+/// driver's name, such as `cpu`, and each of several by its number too, such as `cpu:1`.
+///
+/// ```
+/// use millpond_hal::device_label;
+///
+/// assert_eq!((device_label("cpu", 0, 1), device_label("cpu", 1, 2)), ("cpu".into(), "cpu:1".into()));
+/// ```
+#[must_use]
+pub fn device_label(backend: &str, index: usize, count: usize) -> String {
+    if count == 1 {
+        backend.to_owned()
+    } else {
+        format!("{backend}:{index}")
+    }
 }
 
 impl DeviceInfo {

@@ -86,7 +86,7 @@ pub use device::{Device, Partition, RawAllocation};
 pub use driver::Driver;
 pub use error::{DeviceError, Failure, FailureKind};
 pub use gate::Gate;
-pub use info::{Cache, DeviceClass, DeviceInfo};
+pub use info::{Cache, DeviceClass, DeviceInfo, device_label};
 pub use kernel::{Access, Footprint, HostKernel, KernelError};
 pub use life::Life;
 pub use point::{Point, Progress, QueueId};

@@ -20,24 +20,16 @@ impl Registry {
     /// Asks each driver for its devices. A driver that fails is kept as a problem.
     ///
     /// The only device of a driver is named after it, for instance `cpu`; several are numbered,
-    /// `cpu:0` and so on.
+    /// `cpu:0` and so on: see [`millpond_hal::device_label`].
     pub fn new(drivers: &[Arc<dyn Driver>]) -> Self {
         let mut registry = Self::default();
         for driver in drivers {
             match driver.devices() {
                 Ok(found) => {
-                    let single = found.len() == 1;
                     let number = new_driver();
-                    for (index, device) in found.into_iter().enumerate() {
-                        let name = if single {
-                            driver.name().to_owned()
-                        } else {
-                            format!("{}:{index}", driver.name())
-                        };
-                        registry
-                            .devices
-                            .push(Device::named(device, name, number, true));
-                    }
+                    let found = found.into_iter();
+                    let devices = found.map(|device| Device::of_driver(device, number, true));
+                    registry.devices.extend(devices);
                 }
                 Err(error) => registry.problems.push((driver.name().to_owned(), error)),
             }

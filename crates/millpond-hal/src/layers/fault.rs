@@ -89,7 +89,7 @@ impl Fault {
         let planned = self.any.next();
         if self.lost.load(Ordering::Relaxed) {
             return Err(DeviceError::Lost {
-                device: site.device.info().name.clone(),
+                device: site.device.info().label.clone(),
                 reason: "by plan".to_owned(),
             });
         }

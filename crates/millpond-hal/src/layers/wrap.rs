@@ -32,7 +32,7 @@ impl fmt::Debug for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Site")
             .field("number", &self.number)
-            .field("device", &self.device.info().name)
+            .field("device", &self.device.info().label)
             .finish()
     }
 }

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use millpond_types::MemoryKind;
 
+use super::NullOptions;
 use super::queue::NullQueue;
 use super::world::World;
 use crate::command::Address;
 use crate::device::{Device, Partition, RawAllocation};
 use crate::error::DeviceError;
-use crate::info::{DeviceClass, DeviceInfo};
+use crate::info::{DeviceClass, DeviceInfo, device_label};
 use crate::queue::{Queue, QueueOptions};
 
 /// The driver's name.
@@ -41,7 +42,6 @@ pub struct NullDevice {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) world: Arc<World>,
-    name: String,
     allocated: AtomicUsize,
     allocations: AtomicUsize,
     lost: AtomicBool,
@@ -50,10 +50,10 @@ pub(super) struct Shared {
 impl Shared {
     /// # Errors
     /// [`DeviceError::Lost`] once the device was shut down.
-    pub(super) fn check_alive(&self) -> Result<(), DeviceError> {
+    pub(super) fn check_alive(&self, label: &str) -> Result<(), DeviceError> {
         if self.lost.load(Ordering::Acquire) {
             return Err(DeviceError::Lost {
-                device: self.name.clone(),
+                device: label.to_owned(),
                 reason: "it was shut down".to_owned(),
             });
         }
@@ -62,13 +62,15 @@ impl Shared {
 }
 
 impl NullDevice {
-    pub(super) fn new(world: &Arc<World>, index: usize, memory: usize) -> Self {
-        let name = format!("{BACKEND}:{index}");
+    pub(super) fn new(world: &Arc<World>, index: usize, options: &NullOptions) -> Self {
+        let label = device_label(BACKEND, index, options.devices);
+        let memory = options.memory;
         Self {
             info: DeviceInfo {
                 backend: BACKEND,
                 index,
-                name: name.clone(),
+                name: label.clone(),
+                label,
                 vendor: "millpond".to_owned(),
                 driver_version: env!("CARGO_PKG_VERSION").to_owned(),
                 class: DeviceClass::Other,
@@ -86,12 +88,15 @@ impl NullDevice {
             },
             shared: Arc::new(Shared {
                 world: Arc::clone(world),
-                name,
                 allocated: AtomicUsize::new(0),
                 allocations: AtomicUsize::new(0),
                 lost: AtomicBool::new(false),
             }),
         }
+    }
+
+    fn check_alive(&self) -> Result<(), DeviceError> {
+        self.shared.check_alive(&self.info.label)
     }
 
     /// Bytes that were allocated and not released, rounding included.
@@ -109,8 +114,9 @@ impl NullDevice {
     /// # Errors
     /// [`DeviceError::Lost`] once the device was shut down.
     pub fn null_queue(&self, options: &QueueOptions) -> Result<Arc<NullQueue>, DeviceError> {
-        self.shared.check_alive()?;
-        Ok(Arc::new(NullQueue::new(&self.shared, options)))
+        self.check_alive()?;
+        let label = Arc::from(self.info.label.as_str());
+        Ok(Arc::new(NullQueue::new(&self.shared, label, options)))
     }
 }
 
@@ -120,7 +126,7 @@ impl Device for NullDevice {
     }
 
     fn allocate(&self, kind: MemoryKind, layout: Layout) -> Result<RawAllocation, DeviceError> {
-        self.shared.check_alive()?;
+        self.check_alive()?;
         let taken = |allocated: usize| {
             let size = layout.size().max(1).checked_next_multiple_of(ALIGNMENT)?;
             let sum = allocated.checked_add(size)?;
@@ -139,7 +145,7 @@ impl Device for NullDevice {
             .ok();
         let Some(rounded) = rounded else {
             return Err(DeviceError::OutOfMemory {
-                device: self.shared.name.clone(),
+                device: self.info.label.clone(),
                 kind,
                 bytes: layout.size(),
                 reason: format!(
@@ -172,7 +178,7 @@ impl Device for NullDevice {
 
     /// Splits it into devices that share its memory and are shut down together with it.
     fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError> {
-        self.shared.check_alive()?;
+        self.check_alive()?;
         let cores = self.info.cores;
         let counts = match partition {
             Partition::Equally(each) => vec![*each; cores.checked_div(*each).unwrap_or(0)],
@@ -189,9 +195,11 @@ impl Device for NullDevice {
         }
         Ok(counts
             .into_iter()
-            .map(|cores| {
+            .enumerate()
+            .map(|(number, cores)| {
                 let info = DeviceInfo {
                     cores,
+                    label: format!("{}.{number}", self.info.label),
                     ..self.info.clone()
                 };
                 let shared = Arc::clone(&self.shared);

@@ -92,7 +92,7 @@ impl NullDriver {
     pub fn with(options: NullOptions) -> Self {
         let world = Arc::new(World::new(options.manual));
         let devices = (0..options.devices)
-            .map(|index| Arc::new(NullDevice::new(&world, index, options.memory)))
+            .map(|index| Arc::new(NullDevice::new(&world, index, &options)))
             .collect();
         Self { world, devices }
     }

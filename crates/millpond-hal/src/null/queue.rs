@@ -16,15 +16,18 @@ pub struct NullQueue {
     id: QueueId,
     progress: Arc<Progress>,
     device: Arc<Shared>,
+    /// What messages call the device.
+    label: Arc<str>,
 }
 
 impl NullQueue {
-    pub(super) fn new(device: &Arc<Shared>, options: &QueueOptions) -> Self {
+    pub(super) fn new(device: &Arc<Shared>, label: Arc<str>, options: &QueueOptions) -> Self {
         let (id, progress) = device.world.open_line(options);
         Self {
             id,
             progress,
             device: Arc::clone(device),
+            label,
         }
     }
 
@@ -61,7 +64,7 @@ impl Queue for NullQueue {
     }
 
     unsafe fn submit(&self, submission: Submission<'_>) -> Result<Point, DeviceError> {
-        self.device.check_alive()?;
+        self.device.check_alive(&self.label)?;
         Ok(self.world().append(self.id, submission))
     }
 

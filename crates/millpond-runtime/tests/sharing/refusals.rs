@@ -174,7 +174,7 @@ fn handles_of_another_backend_or_of_device_memory_are_refused() {
     );
     let answer = import(&queue, &altered(11, 0), export.as_fd());
     let what = "sharing device memory with other processes".to_owned();
-    let device = "cpu:0".to_owned();
+    let device = "cpu".to_owned();
     let expected = Error::Device(DeviceError::Unsupported { device, what });
     assert_eq!(answer.map(drop), Err(expected));
 }
