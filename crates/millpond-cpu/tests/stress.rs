@@ -7,18 +7,11 @@ use std::thread;
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_hal::{Driver, Point};
 use millpond_testkit::contract::raw::{Increment, Line, Memory};
+use millpond_testkit::dice::Dice;
 use millpond_testkit::watchdog::watched;
 
 const THREADS: usize = 8;
 const COMMANDS: usize = 1000;
-
-/// A small generator of numbers, the same in each run.
-fn next(state: &mut u64) -> usize {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    (*state >> 33) as usize
-}
 
 /// Each thread has a queue; every command notes that all it comes after has run.
 #[test]
@@ -39,9 +32,9 @@ fn eight_threads_with_points_across_their_queues() {
                     let (lines, latest) = (&lines, &latest);
                     let (done, wrong) = (Arc::clone(&done), Arc::clone(&wrong));
                     scope.spawn(move || {
-                        let mut state = 0x9e37_79b9_7f4a_7c15 ^ (me as u64 + 1);
+                        let mut dice = Dice::numbered(me as u64);
                         for _ in 0..COMMANDS {
-                            let other = next(&mut state) % THREADS;
+                            let other = dice.roll(THREADS);
                             let after = Point {
                                 queue: lines[other].queue().id(),
                                 sequence: latest[other].load(Ordering::Relaxed),
@@ -54,7 +47,7 @@ fn eight_threads_with_points_across_their_queues() {
                                 done[me].fetch_add(1, Ordering::Relaxed);
                             });
                             latest[me].store(point.sequence, Ordering::Relaxed);
-                            match next(&mut state) % 8 {
+                            match dice.roll(8) {
                                 0 => lines[me].wait(point),
                                 1 => lines[other].wait(after),
                                 _ => (),

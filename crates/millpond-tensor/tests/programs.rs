@@ -9,20 +9,8 @@ mod support;
 
 use millpond_kernel::ops::rows;
 use millpond_tensor::{Index, Place, Tensor, apply_in_place};
+use millpond_testkit::dice::Dice;
 use support::{Held, array, other_queue, place};
-
-/// Numbers that look random and are the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) as usize % limit
-    }
-}
 
 const ARRAYS: usize = 3;
 /// Enough that kernels work in several steps.
@@ -37,12 +25,12 @@ struct View {
 
 /// A view of a random array through a random chain of views.
 fn view(dice: &mut Dice, arrays: &[Tensor]) -> View {
-    let array = dice.below(ARRAYS);
+    let array = dice.roll(ARRAYS);
     let mut tensor = arrays[array].clone();
     // Indices travel through the same views as the elements.
     let positions: Vec<i64> = (0..SIZE as i64).collect();
     let mut map = support::array(&positions, &Place::of(&tensor));
-    for _ in 0..dice.below(4) {
+    for _ in 0..dice.roll(4) {
         let ndim = tensor.ndim().max(1);
         let step = |tensor: &Tensor, kind, axis: usize, low: isize, step: isize| match kind {
             0 => tensor
@@ -60,8 +48,8 @@ fn view(dice: &mut Dice, arrays: &[Tensor]) -> View {
                 tensor.get(&indices).unwrap()
             }
         };
-        let (kind, axis) = (dice.below(5), dice.below(ndim));
-        let (low, stride) = (dice.below(5) as isize, [1, 2, -1, -3][dice.below(4)]);
+        let (kind, axis) = (dice.roll(5), dice.roll(ndim));
+        let (low, stride) = (dice.roll(5) as isize, [1, 2, -1, -3][dice.roll(4)]);
         tensor = step(&tensor, kind, axis, low, stride);
         map = step(&map, kind, axis, low, stride);
     }
@@ -75,7 +63,7 @@ fn view(dice: &mut Dice, arrays: &[Tensor]) -> View {
 
 /// Runs a program of `steps` random lines; the arrays and what they should be.
 fn run(seed: u64, steps: usize, places: &[Place]) -> (Vec<Tensor>, Vec<Vec<i64>>) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::numbered(seed);
     let mut model: Vec<Vec<i64>> = (0..ARRAYS)
         .map(|array| (0..SIZE).map(|at| (array * 100 + at) as i64).collect())
         .collect();
@@ -87,8 +75,8 @@ fn run(seed: u64, steps: usize, places: &[Place]) -> (Vec<Tensor>, Vec<Vec<i64>>
     for _ in 0..steps {
         let (target, source) = (view(&mut dice, &arrays), view(&mut dice, &arrays));
         let same_shape = target.tensor.shape() == source.tensor.shape();
-        let number = dice.below(7) as i64;
-        match dice.below(3) {
+        let number = dice.roll(7) as i64;
+        match dice.roll(3) {
             0 => {
                 target.tensor.assign(number).unwrap();
                 target

@@ -1,6 +1,7 @@
 //! # What this is
 //! What the tests of several crates share: contract suites that every backend must pass,
-//! comparison of floating-point results, and a watchdog against hanging tests.
+//! comparison of floating-point results, dice that roll the same in every run, and a watchdog against
+//! hanging tests.
 //!
 //! # Model
 //! A contract test is a function over a device, written once. [`backend_contract!`] makes a
@@ -22,4 +23,5 @@ pub mod compare;
     reason = "contract tests and what they are built from report by panicking"
 )]
 pub mod contract;
+pub mod dice;
 pub mod watchdog;

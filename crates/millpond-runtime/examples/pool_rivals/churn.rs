@@ -3,11 +3,17 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use millpond_testkit::dice::Dice;
+
 use crate::Effort;
 use crate::allocator::{ALLOCATORS, Allocator, Case, measure_all};
 use crate::clock::Latencies;
-use crate::dice::Dice;
 use crate::table::{Row, Table};
+
+/// A size from 256 bytes to a MiB, small ones as often as large ones.
+fn usual_size(dice: &mut Dice) -> usize {
+    dice.size(256, 12)
+}
 
 /// So many live blocks, of which a random one is freed and one of another size allocated.
 struct Replace {
@@ -22,10 +28,10 @@ impl Case for Replace {
         }
         let mut dice = Dice::new(1);
         let mut live: Vec<Option<A::Block>> = (0..self.live)
-            .map(|_| allocator.allocate(dice.usual_size()))
+            .map(|_| allocator.allocate(usual_size(&mut dice)))
             .collect();
         let mut replace = |latencies: Option<&mut Latencies>| {
-            let (index, bytes) = (dice.roll(live.len()), dice.usual_size());
+            let (index, bytes) = (dice.roll(live.len()), usual_size(&mut dice));
             let slot = &mut live[index];
             let mut pair = || {
                 if let Some(block) = slot.take() {
@@ -104,7 +110,7 @@ impl Case for Full {
                 (served, refused) = (Latencies::default(), Latencies::default());
                 (refusals, requests) = (0, 0);
             }
-            let bytes = dice.usual_size();
+            let bytes = usual_size(&mut dice);
             let found = served.time(|| black_box(allocator.allocate(bytes)));
             requests += 1;
             let mut give_up_one = found.is_none();

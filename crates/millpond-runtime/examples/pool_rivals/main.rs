@@ -20,7 +20,6 @@
 mod allocator;
 mod churn;
 mod clock;
-mod dice;
 mod heaps;
 mod pairs;
 mod pools;

@@ -5,9 +5,10 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
+use millpond_testkit::dice::Dice;
+
 use crate::Effort;
 use crate::allocator::{ALLOCATORS, Allocator, Case, measure_all};
-use crate::dice::Dice;
 use crate::table::{Row, Table};
 
 /// Blocks that a thread keeps before it frees the oldest.

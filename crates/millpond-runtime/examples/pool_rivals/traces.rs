@@ -4,7 +4,7 @@
 //! that repeat in each step of training, caches that grow token by token, thousands of small
 //! buffers within a query, buffers as large as a stripe of a file.
 
-use crate::dice::Dice;
+use millpond_testkit::dice::Dice;
 
 /// An allocation or a free of what the program knows by a number.
 #[derive(Clone, Copy, Debug)]

@@ -155,7 +155,7 @@ fn f047_high_marks_are_never_below_and_settings_take_effect() {
     each(|device| {
         let (queue, other) = (in_order(device), in_order(device));
         let pool = pool(device, PoolOptions::default());
-        let mut dice = Dice(7);
+        let mut dice = Dice::new(7);
         let mut live = Vec::new();
         for step in 0..300 {
             let on = [&queue, &other][step % 2];
@@ -205,7 +205,7 @@ fn f050_an_allocation_at_the_limit_asks_the_driver_a_few_times() {
         assert!(provider.calls() - before <= 4, "what was needed went back");
         drop(memory);
         let mut live = Vec::new();
-        let mut dice = Dice(5);
+        let mut dice = Dice::new(5);
         for _ in 0..2_000 {
             let before = provider.calls();
             // Within the maximum or not, and whatever has to go back first.
@@ -246,7 +246,7 @@ fn f054_tags_and_pools_sum_to_what_the_driver_gave() {
         let tenants = ["one", "two", "three"].map(|name| root.child(name));
         let pools = [(); 3].map(|()| pool(&device, PoolOptions::default()));
         let mut live = Vec::new();
-        let mut dice = Dice(3);
+        let mut dice = Dice::new(3);
         for step in 0..600 {
             let _scope = tenants[dice.roll(3)].scope();
             let pool = &pools[dice.roll(3)];

@@ -20,7 +20,7 @@ impl Trace {
         Self {
             queue: in_order(device),
             pool: pool(device, PoolOptions::default()),
-            dice: Dice(seed),
+            dice: Dice::new(seed),
             held: 0,
             most: 0,
         }

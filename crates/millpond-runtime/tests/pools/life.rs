@@ -281,7 +281,7 @@ fn f067_what_others_left_is_seen_by_nobody_who_asked_for_zeros() {
             ..at_most(4 * MIB)
         };
         let pool = pool(&device, options);
-        let mut dice = Dice(11);
+        let mut dice = Dice::new(11);
         // Fresh, used again, split, merged, had from others and behind their work.
         for turn in 0..200 {
             let queue = [&a, &b][dice.roll(2)];

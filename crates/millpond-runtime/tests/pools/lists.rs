@@ -71,7 +71,7 @@ fn f025_every_second_block_kept_leaves_the_others_to_who_fits() {
 fn f026_whatever_is_free_and_large_enough_serves() {
     each(|device| {
         for seed in 1..12 {
-            let mut dice = Dice(seed);
+            let mut dice = Dice::new(seed);
             let queues = [(); 3].map(|()| in_order(device));
             let pool = pool(device, at_most(48 * MIB));
             let mut live = Vec::new();
@@ -208,7 +208,7 @@ fn f032_two_sizes_and_room_for_one_block_never_lock_up() {
             for seed in 1..5 {
                 let (device, pool) = (&device, &pool);
                 threads.spawn(move || {
-                    let (queue, mut dice) = (in_order(device), Dice(seed));
+                    let (queue, mut dice) = (in_order(device), Dice::new(seed));
                     for _ in 0..1_000 {
                         let bytes = [MIB, 3 * MIB / 2][dice.roll(2)];
                         if let Ok(memory) = queue.allocate_from(pool, bytes) {
@@ -230,7 +230,7 @@ fn f032_two_sizes_and_room_for_one_block_never_lock_up() {
 fn f036_memory_is_freed_in_any_order() {
     each(|device| {
         for seed in 1..6 {
-            let (queue, mut dice) = (in_order(device), Dice(seed));
+            let (queue, mut dice) = (in_order(device), Dice::new(seed));
             let pool = pool(device, at_most(64 * MIB));
             let mut live: Vec<_> = (1..=60)
                 .map(|step| queue.allocate_from(&pool, step * 16 * KIB).unwrap())

@@ -44,6 +44,7 @@ use millpond_runtime::{
     AllocateOptions, Allocation, Device, Event, MemoryKind, Pool, PoolOptions, Queue, Registry,
     Reuse, Wait,
 };
+pub(crate) use millpond_testkit::dice::Dice;
 use millpond_testkit::watchdog::watched;
 pub(crate) use support::{close_gate, hold};
 
@@ -88,18 +89,6 @@ pub(crate) fn at_most(bytes: usize) -> PoolOptions {
     PoolOptions {
         maximum_size: Some(bytes),
         ..PoolOptions::default()
-    }
-}
-
-/// A sequence of numbers that is the same in every run.
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % sides
     }
 }
 

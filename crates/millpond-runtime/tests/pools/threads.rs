@@ -51,7 +51,7 @@ fn f057_reclaimers_free_allocate_and_ask_while_eight_threads_do_the_same() {
             for seed in 1..9 {
                 let (device, pool, cache) = (&device, &pool, &cache);
                 threads.spawn(move || {
-                    let (queue, mut dice) = (in_order(device), Dice(seed));
+                    let (queue, mut dice) = (in_order(device), Dice::new(seed));
                     let mut live = Vec::new();
                     for _ in 0..300 {
                         let bytes = (1 + dice.roll(6)) * MIB;

@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use millpond_hal::layers::{Layered, Order, Race};
 use millpond_hal::{Driver, QueueOptions};
 use millpond_runtime::{Device, MemoryKind, Pool, PoolOptions, Queue, Registry, Reuse, Tag, Zero};
+use millpond_testkit::dice::Dice;
 
 use self::actor::Actor;
 
@@ -44,24 +45,6 @@ pub struct Outcome {
     pub allocations: u64,
     /// Requests that found no memory.
     pub refused: u64,
-}
-
-/// A sequence of numbers that is the same in every run.
-#[derive(Debug)]
-pub struct Dice(u64);
-
-impl Dice {
-    pub fn new(seed: u64) -> Self {
-        // Neighbouring seeds give unlike sequences, and none is zero.
-        Self((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % sides
-    }
 }
 
 /// What the threads of a program share.
@@ -102,7 +85,7 @@ pub fn run(
         for thread in 0..plan.threads {
             let (stage, around) = (&stage, &around);
             scope.spawn(move || {
-                let dice = Dice::new(plan.seed * 1000 + thread);
+                let dice = Dice::numbered(plan.seed * 1000 + thread);
                 let mut actor = Actor::new(dice, stage);
                 around(&mut || {
                     for _ in 0..plan.steps {
