@@ -8,8 +8,7 @@ use millpond_hal::{Access, Address, Command};
 
 use crate::error::Result;
 use crate::lifecycle;
-use crate::memory::tracking::Dependencies;
-use crate::memory::{Allocation, Release};
+use crate::memory::{Allocation, Dependencies, Release};
 use crate::queue::fit::{check_range, overwrite};
 use crate::queue::{Queue, QueueCore, Use};
 

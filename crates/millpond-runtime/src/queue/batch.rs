@@ -11,11 +11,11 @@ use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::event::Event;
-use crate::memory::Allocation;
-use crate::memory::tracking::Dependencies;
+use crate::memory::{Allocation, Dependencies};
 use crate::queue::QueueCore;
+use crate::queue::bridge::Bridge;
 use crate::queue::line::Line;
-use crate::queue::submit::{Bridge, Use};
+use crate::queue::submit::Use;
 
 /// What [`QueueCore::submit_together`] appends to.
 pub(crate) struct Batch<'q> {

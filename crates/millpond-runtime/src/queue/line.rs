@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::memory::tracking::Dependencies;
+use crate::memory::Dependencies;
 use crate::pool::{Cache, Site};
 use crate::queue::QueueCore;
 use crate::queue::submit::Use;

@@ -1,6 +1,5 @@
 //! Submission: from a command and its operands to a place on the queue.
 
-use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,12 +9,13 @@ use smallvec::SmallVec;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::lifecycle;
-use crate::memory::Allocation;
-use crate::memory::tracking::Dependencies;
+use crate::memory::{Allocation, Dependencies};
+use crate::queue::QueueCore;
 use crate::queue::batch::Batch;
+use crate::queue::bridge::{Bridge, open_when_reached};
 use crate::queue::fit::{check_device, check_kernel};
 use crate::queue::line::{Line, Lines};
-use crate::queue::{Native, QueueCore};
+use crate::queue::task::in_task;
 use crate::trace::current_origin;
 
 /// Commands of a queue that may be unfinished before a submission waits (rule O4).
@@ -32,20 +32,6 @@ pub struct Use<'a> {
     pub allocation: &'a Allocation,
     /// What the command does with it.
     pub access: Access,
-}
-
-/// Work of another driver that a gate on this queue stands for.
-pub(super) struct Bridge {
-    gate: Gate,
-    queue: Arc<Native>,
-    sequence: u64,
-    /// Whether its failure is passed on.
-    content: bool,
-}
-
-thread_local! {
-    /// Whether this thread runs a host task, which must not wait for room on a queue.
-    static IN_TASK: Cell<bool> = const { Cell::new(false) };
 }
 
 impl QueueCore {
@@ -388,25 +374,6 @@ pub(crate) fn stop_if_interrupted(waited: Result<()>) -> Result<()> {
     }
 }
 
-fn open_when_reached(bridges: SmallVec<[Bridge; 1]>) {
-    for Bridge {
-        gate,
-        queue,
-        sequence,
-        content,
-    } in bridges
-    {
-        let source = Arc::clone(&queue);
-        queue.hal().on_reached(
-            sequence,
-            Box::new(move || {
-                let outcome = source.hal().outcome(sequence).unwrap_or(Ok(()));
-                gate.open(if content { outcome } else { Ok(()) });
-            }),
-        );
-    }
-}
-
 /// A kernel's own description, as text.
 pub(crate) fn describe(kernel: &dyn HostKernel) -> String {
     struct Described<'a>(&'a dyn HostKernel);
@@ -416,26 +383,4 @@ pub(crate) fn describe(kernel: &dyn HostKernel) -> String {
         }
     }
     Described(kernel).to_string()
-}
-
-pub(crate) fn in_task() -> bool {
-    IN_TASK.get()
-}
-
-/// Says that the calling thread runs host tasks from now on, on behalf of gates: what it submits
-/// never waits, neither for room on a queue nor for memory shared with the host.
-pub fn serve_tasks() {
-    IN_TASK.set(true);
-}
-
-/// Marks the thread as running a host task for the time of a call.
-pub(crate) fn as_task<R>(body: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            IN_TASK.set(self.0);
-        }
-    }
-    let _restore = Restore(IN_TASK.replace(true));
-    body()
 }
