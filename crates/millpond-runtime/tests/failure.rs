@@ -3,7 +3,8 @@
 mod support;
 
 use millpond_runtime::{
-    Access, Error, Failure, FailureKind, Gate, MemoryKind, Queue, Status, Use, trace::set_origin,
+    Access, Advice, Error, Failure, FailureKind, Gate, MemoryKind, Partition, Pattern, Queue,
+    QueueOptions, Status, Use, trace::set_origin,
 };
 use millpond_testkit::watchdog::watched;
 use support::{Affine, BIG, Broken, SMALL, Sum, device, in_order, numbers, out_of_order, values};
@@ -266,8 +267,88 @@ fn operands_of_another_device_are_refused() {
         )
         .unwrap();
         b.copy(&x, 0, &y, 0, 32).expect("copies go between devices");
+        let answer = b.fill(&x, 0..32, Pattern::new(&[0]).unwrap()).unwrap_err();
+        assert_eq!(
+            answer.to_string(),
+            "fill: operand 0 is on cpu:0, the queue is on cpu:1"
+        );
         b.launch(ADD_1, &[&y], SMALL).unwrap();
         gate.open(Ok(()));
         assert_eq!(values(&y), [8; 4]);
+    });
+}
+
+#[test]
+fn copies_fills_and_hints_on_memory_that_only_another_device_reaches_are_refused() {
+    let driver = millpond_hal::null::NullDriver::new(2);
+    let registry = millpond_runtime::Registry::new(&[std::sync::Arc::new(driver)]);
+    let [first, second] = registry.devices() else {
+        panic!("two devices")
+    };
+    let (here, there) = (
+        first.default_queue().unwrap(),
+        second.default_queue().unwrap(),
+    );
+    let zero = Pattern::new(&[0]).unwrap();
+    for kind in MemoryKind::ALL {
+        let (mine, theirs) = (
+            here.allocate(kind, 64).unwrap(),
+            there.allocate(kind, 64).unwrap(),
+        );
+        let answers = [
+            ("copy: operand 0", here.copy(&theirs, 0, &mine, 0, 8)),
+            ("copy: operand 1", here.copy(&mine, 0, &theirs, 0, 8)),
+            // Also where nothing would be done.
+            ("copy: operand 0", here.copy(&theirs, 0, &mine, 0, 0)),
+            ("fill: operand 0", here.fill(&theirs, 0..64, zero)),
+            ("prefetch: operand 0", here.prefetch(&theirs, 0..64)),
+            (
+                "advise: operand 0",
+                here.advise(&theirs, 0..64, Advice::ReadMostly),
+            ),
+        ];
+        for (operand, answer) in answers {
+            if kind == MemoryKind::Host {
+                answer.expect("every device reaches memory of the host");
+                continue;
+            }
+            let text = format!("{operand} is on null:1, the queue is on null:0");
+            assert_eq!(answer.unwrap_err().to_string(), text);
+        }
+        assert!(theirs.is_idle());
+    }
+}
+
+#[test]
+fn errors_of_a_driver_name_the_device_as_programs_do() {
+    watched(|| {
+        let cpus = |count| {
+            let driver = millpond_cpu::CpuDriver::new(millpond_cpu::CpuConfig {
+                devices: Some(vec![vec![0]; count]),
+                ..millpond_cpu::CpuConfig::default()
+            });
+            millpond_runtime::Registry::new(&[std::sync::Arc::new(driver)])
+        };
+        let (one, two) = (cpus(1), cpus(2));
+        let part = one.devices()[0].partition(&Partition::Equally(1)).unwrap();
+        let devices = one.devices().iter().chain(two.devices()).chain(&part);
+        let names = ["cpu", "cpu:0", "cpu:1", "cpu.0"];
+        for (device, name) in devices.zip(names) {
+            assert_eq!(device.name(), name);
+            let queue = device.default_queue().unwrap();
+            let answer = queue.allocate(MemoryKind::Device, usize::MAX / 4);
+            let Err(Error::OutOfMemory(report)) = answer else {
+                panic!("{answer:?}")
+            };
+            let on = format!("out of device memory on {name}: ");
+            assert!(report.reason.starts_with(&on), "{report}");
+            assert!(report.to_string().starts_with(&on), "{report}");
+            device.shutdown();
+            let lost = device.create_queue(&QueueOptions::default()).unwrap_err();
+            assert_eq!(
+                lost.to_string(),
+                format!("{name} is lost: it was shut down")
+            );
+        }
     });
 }

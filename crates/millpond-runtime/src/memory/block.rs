@@ -9,12 +9,14 @@ use millpond_types::MemoryKind;
 use triomphe::{Arc, UniqueArc};
 
 use crate::error::{Error, Result};
+use crate::memory::Allocation;
 use crate::memory::foreign::Release;
 use crate::memory::part::Part;
 use crate::memory::tracking::Tracking;
 use crate::pool::{Class, PoolCore, Tag};
 use crate::queue::{Queue, QueueCore};
-use crate::sync::{atomic::AtomicBool, between_counts};
+use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use crate::sync::between_counts;
 
 /// Where the bytes of a block come from and go back to.
 #[derive(Debug)]
@@ -45,7 +47,7 @@ pub(crate) struct Block {
     pub(crate) source: Source,
     /// Who counts it.
     pub(crate) tag: Option<Tag>,
-    /// Host code may touch the bytes at any time: commands on them finish before the call returns.
+    /// Whether host code has their address.
     pub(crate) host_shared: AtomicBool,
 }
 
@@ -69,6 +71,23 @@ impl Block {
             Source::Part(part) => part.whole().block().pool(),
             Source::Foreign(_) => None,
         }
+    }
+
+    /// The memory that the bytes are a part of: a whole, or what a pool was made over.
+    #[inline]
+    fn around(&self) -> Option<&Allocation> {
+        match &self.source {
+            Source::Pool { pool, .. } => pool.lender(),
+            Source::Part(part) => Some(part.whole()),
+            Source::Foreign(_) => None,
+        }
+    }
+
+    /// Whether host code may touch the bytes at any time: by their own address, or by that of
+    /// memory around them.
+    #[inline]
+    pub(crate) fn is_host_shared(&self) -> bool {
+        self.host_shared.load(Relaxed) || self.around().is_some_and(Allocation::is_host_shared)
     }
 
     /// Fails if the bytes were taken back.

@@ -9,6 +9,7 @@
 
 mod block;
 mod buffer;
+mod dependencies;
 mod foreign;
 mod host;
 mod part;
@@ -30,6 +31,7 @@ use crate::sync::atomic::Ordering;
 pub(crate) use block::{Block, Source};
 pub(crate) use buffer::sealed;
 pub use buffer::{Buffer, Host, HostMut, Operand, View, ViewMut};
+pub(crate) use dependencies::Dependencies;
 pub use foreign::{Release, drain_releases};
 
 /// Shared ownership of bytes of one kind on one device. `Send` and `Sync`.
@@ -150,9 +152,12 @@ impl Allocation {
         Ok(block.base)
     }
 
-    /// Whether [`Allocation::share_with_host`] was called, or the memory came from the host.
+    /// Whether [`Allocation::share_with_host`] was called, or the memory came from the host; of
+    /// memory that lies in other memory, as that of a pool over a buffer does, also whether that
+    /// one is shared.
+    #[inline]
     pub fn is_host_shared(&self) -> bool {
-        self.0.host_shared.load(Ordering::Relaxed)
+        self.0.is_host_shared()
     }
 }
 

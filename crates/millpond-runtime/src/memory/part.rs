@@ -93,7 +93,7 @@ impl Allocation {
     /// allocations of a pool over it.
     pub(crate) fn has_hidden_uses(&self) -> bool {
         let is_lent = |part: &Part| part.pools.load(Relaxed) > 0;
-        self.is_host_shared() || self.as_part().is_some_and(is_lent)
+        self.block().host_shared.load(Relaxed) || self.as_part().is_some_and(is_lent)
     }
 
     /// Begins a new life of a part's bytes, under the line of its home: behind all uses of the

@@ -237,6 +237,12 @@ impl PoolCore {
         self.lender.is_some()
     }
 
+    /// That buffer.
+    #[inline]
+    pub(crate) fn lender(&self) -> Option<&Allocation> {
+        self.lender.as_ref()
+    }
+
     /// Puts a user's memory into the pool, free once its earlier uses are over.
     pub(crate) fn lend(&self, memory: RawAllocation, conditions: Conditions) {
         let (begin, size) = (memory.address, memory.layout.size());

@@ -99,6 +99,16 @@ pub(crate) fn check_kernel(
     sizes.iter().enumerate().map(access).collect()
 }
 
+/// Fails unless a device's queues can copy from or to the memory: to their own, and between devices
+/// whose memory is all the host's.
+pub(crate) fn check_copied(device: &Device, operand: usize, memory: &Allocation) -> Result<()> {
+    let home = memory.block().home().device();
+    if home.info().host_executed && device.info().host_executed {
+        return Ok(());
+    }
+    check_device(device, operand, memory, || "copy".to_owned())
+}
+
 /// Fails unless a device's queues can use the memory.
 pub(crate) fn check_device(
     device: &Device,

@@ -5,24 +5,28 @@ use std::sync::Arc;
 
 use millpond_hal::{Access, Advice, Command, Gate, Pattern, Touch};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::Allocation;
-use crate::memory::tracking::Dependencies;
 use crate::pool::{RecordedPoint, Step};
 use crate::queue::Queue;
-use crate::queue::fit::{check_copy, check_fill, check_range, overwrite};
-use crate::queue::submit::{Use, as_task, stop_if_interrupted};
+use crate::queue::fit::{
+    check_copied, check_copy, check_device, check_fill, check_range, overwrite,
+};
+use crate::queue::submit::Use;
+use crate::queue::task::as_task;
 
 /// What runs on a host thread when the queue reaches it; the error's text becomes the failure.
 pub type TaskResult = std::result::Result<(), String>;
 
 impl Queue {
-    /// Copies bytes between allocations, or within one where the ranges don't overlap.
+    /// Copies bytes between allocations, or within one where the ranges don't overlap. Those of
+    /// another device may be copied if both devices work in the host's memory, as parts of the CPU
+    /// do, or if they are of host kind.
     ///
     /// # Errors
-    /// Ranges outside of the allocations, or overlapping; a closed queue.
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch); ranges outside of the allocations, or overlapping; a closed queue.
     pub fn copy(
         &self,
         src: &Allocation,
@@ -31,6 +35,8 @@ impl Queue {
         dst_offset: usize,
         bytes: usize,
     ) -> Result<()> {
+        check_copied(self.device(), 0, src)?;
+        check_copied(self.device(), 1, dst)?;
         let ranges = [(src.bytes(), src_offset), (dst.bytes(), dst_offset)];
         check_copy(ranges, bytes, src.same_as(dst))?;
         if bytes == 0 {
@@ -57,8 +63,10 @@ impl Queue {
     /// Repeats a pattern over a range of bytes.
     ///
     /// # Errors
-    /// A range outside of the allocation, or not a multiple of the pattern; a closed queue.
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch) for memory of another device that isn't of host kind; a range
+    /// outside of the allocation, or not a multiple of the pattern; a closed queue.
     pub fn fill(&self, dst: &Allocation, range: Range<usize>, pattern: Pattern) -> Result<()> {
+        self.check_own("fill", dst)?;
         let bytes = range.len();
         check_fill(dst.bytes(), &range, pattern)?;
         if bytes == 0 {
@@ -207,8 +215,10 @@ impl Queue {
     /// Hints that a range will be used on the device.
     ///
     /// # Errors
-    /// A range outside of the allocation; a closed queue.
+    /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch) for memory of another device that isn't of host kind; a range
+    /// outside of the allocation; a closed queue.
     pub fn prefetch(&self, allocation: &Allocation, range: Range<usize>) -> Result<()> {
+        self.check_own("prefetch", allocation)?;
         check_range("prefetch", allocation.bytes(), range.start, range.len())?;
         let address = allocation.address().offset(range.start);
         let uses = [Use {
@@ -229,13 +239,14 @@ impl Queue {
     /// Hints how a range is used.
     ///
     /// # Errors
-    /// A range outside of the allocation; a closed queue.
+    /// As for [`Queue::prefetch`].
     pub fn advise(
         &self,
         allocation: &Allocation,
         range: Range<usize>,
         advice: Advice,
     ) -> Result<()> {
+        self.check_own("advise", allocation)?;
         check_range("advise", allocation.bytes(), range.start, range.len())?;
         let address = allocation.address().offset(range.start);
         let uses = [Use {
@@ -250,25 +261,12 @@ impl Queue {
         self.core().submit(&uses, command).map(drop)
     }
 
+    /// Fails unless the queue's device can use the memory.
+    fn check_own(&self, operation: &'static str, memory: &Allocation) -> Result<()> {
+        check_device(self.device(), 0, memory, || operation.to_owned())
+    }
+
     fn event(&self, uses: &[Use<'_>], command: Command) -> Result<Event> {
         self.core().submit_event(uses, command)
-    }
-}
-
-impl Dependencies {
-    /// Waits on the host for all of it; the failure of what content was needed of.
-    pub(crate) fn wait(&self) -> Result<()> {
-        const WHAT: &str = "a wait for memory";
-        for (queue, sequence) in &self.behind {
-            stop_if_interrupted(queue.wait_or_stop(*sequence, WHAT))?;
-        }
-        for (queue, sequence) in &self.after {
-            let waited = queue.wait_or_stop(*sequence, WHAT);
-            if let Err(Error::Failed(failure)) = &waited {
-                failure.surface();
-            }
-            waited?;
-        }
-        Ok(())
     }
 }

@@ -1,15 +1,18 @@
 //! Pools over memory that a program has already.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use millpond_hal::Driver;
 use millpond_hal::layers::{Layered, Order};
 use millpond_hal::null::NullDriver;
-use millpond_runtime::{AllocateOptions, Error, MemoryKind, PoolOptions, Registry};
+use millpond_hal::{Access, Address, Driver};
+use millpond_runtime::{
+    AllocateOptions, Allocation, Error, MemoryKind, PoolOptions, Queue, Registry, Release, Use,
+};
 use millpond_testkit::watchdog::watched;
 
-use crate::support::{in_order, out_of_order, stays_pending};
-use crate::{KIB, at_most, at_once, check, close_gate, each, pool, use_on};
+use crate::support::{import, in_order, out_of_order, stays_pending};
+use crate::{GIB, KIB, at_most, at_once, check, close_gate, each, null, pool, use_on};
 
 #[test]
 fn p15_a_pool_over_memory_stays_in_it_and_comes_after_its_earlier_uses() {
@@ -82,6 +85,63 @@ fn p15_who_uses_the_memory_when_the_pool_is_gone_comes_behind_its_allocations() 
                 check(&whole);
             }
         }
+    });
+}
+
+/// Whether a command that is submitted now is done when the call returns. On a device that is only
+/// counters, tasks run when somebody waits.
+fn finishes_at_once(queue: &Queue, memory: &Allocation) -> bool {
+    let uses = [Use {
+        allocation: memory,
+        access: Access::Write,
+    }];
+    let is_done = Arc::new(AtomicBool::new(false));
+    let done = Arc::clone(&is_done);
+    let task = move || {
+        done.store(true, SeqCst);
+        Ok(())
+    };
+    queue.task("use", &uses, task).unwrap();
+    is_done.load(SeqCst)
+}
+
+#[test]
+fn o5_commands_on_memory_of_a_pool_over_memory_of_the_host_finish_before_they_return() {
+    watched(|| {
+        let (_driver, device) = null(GIB);
+        let queue = in_order(&device);
+        let over = |memory: &Allocation| {
+            let options = PoolOptions::default();
+            device.create_pool_over(memory, 0..memory.bytes(), options)
+        };
+        let base = Address::new(1 << 40);
+        let imported = import(&queue, base, 16 * KIB, Release::anywhere(|| ()));
+        let pool = over(&imported).unwrap();
+        let block = queue.allocate_from(&pool, KIB).unwrap();
+        assert!(block.is_host_shared() && finishes_at_once(&queue, &block));
+        drop(block);
+        // From the cache of the queue.
+        let block = queue.allocate_from(&pool, 8 * KIB).unwrap();
+        assert!(finishes_at_once(&queue, &block));
+        let nested = over(&block).unwrap();
+        let inner = queue.allocate_from(&nested, KIB).unwrap();
+        assert!(inner.is_host_shared() && finishes_at_once(&queue, &inner));
+
+        // The memory is shared while the pool has handed some of it out.
+        let own = queue.allocate(MemoryKind::Shared, 16 * KIB).unwrap();
+        let pool = over(&own).unwrap();
+        let block = queue.allocate_from(&pool, KIB).unwrap();
+        assert!(!block.is_host_shared() && !finishes_at_once(&queue, &block));
+        own.share_with_host(false).unwrap();
+        assert!(block.is_host_shared() && finishes_at_once(&queue, &block));
+
+        // What lies in memory that isn't shared is the host's for itself.
+        let own = queue.allocate(MemoryKind::Shared, 16 * KIB).unwrap();
+        let pool = over(&own).unwrap();
+        let blocks = [(); 2].map(|()| queue.allocate_from(&pool, KIB).unwrap());
+        blocks[0].share_with_host(false).unwrap();
+        assert!(finishes_at_once(&queue, &blocks[0]));
+        assert!(!own.is_host_shared() && !finishes_at_once(&queue, &blocks[1]));
     });
 }
 
