@@ -152,6 +152,11 @@ impl Failure {
         !self.0.surfaced.swap(true, Ordering::Relaxed)
     }
 
+    /// Whether a user has been told of it.
+    pub fn is_surfaced(&self) -> bool {
+        self.0.surfaced.load(Ordering::Relaxed)
+    }
+
     /// The source line that submitted it, where lines are traced.
     pub fn origin(&self) -> Option<&str> {
         self.0.origin.as_deref()

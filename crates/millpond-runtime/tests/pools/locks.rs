@@ -1,12 +1,13 @@
 //! No driver is called while a lock of a pool is held, and no lock is shared by all.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use millpond_hal::Driver;
 use millpond_hal::null::NullDriver;
-use millpond_runtime::{AllocateOptions, Error, MemoryKind, PoolOptions, QueueOptions};
+use millpond_runtime::{AllocateOptions, Error, MemoryKind, PoolOptions, QueueOptions, Reuse};
 use millpond_testkit::watchdog::watched;
 
 use crate::provider::Provider;
@@ -104,6 +105,52 @@ fn f059_a_driver_may_be_slow_and_pools_go_on() {
             queue.wait().unwrap();
             provider.set_hook(None);
             assert!(helper.join().unwrap() > 8);
+        }
+    });
+}
+
+/// Pools and records of uses refer to queues whose handles are gone, and let go of them under their
+/// locks. A queue of a driver ends without any.
+#[test]
+fn f059_no_queue_of_a_driver_ends_while_a_lock_is_held() {
+    watched(|| {
+        let (provider, device) = Provider::over(Arc::new(NullDriver::default()));
+        let options = PoolOptions {
+            reuse: Reuse {
+                opportunistic: false,
+                ..Reuse::default()
+            },
+            ..PoolOptions::default()
+        };
+        let pool = crate::pool(&device, options);
+        let home = in_order(&device);
+        let ends = Arc::new(AtomicUsize::new(0));
+        let (count, asked, line) = (Arc::clone(&ends), pool.clone(), home.clone());
+        let look = Arc::new(move || {
+            asked.statistics();
+            line.record().unwrap();
+            count.fetch_add(1, SeqCst);
+        });
+        // The store lets go of the last reference, or the record of memory that is in use.
+        for is_freed in [true, false] {
+            let user = in_order(&device);
+            let mut memory = Some(home.allocate_from(&pool, MIB).unwrap());
+            let gate = close_gate(&user);
+            use_on(&user, memory.as_ref().unwrap());
+            if is_freed {
+                memory = None;
+                pool.largest_free();
+            }
+            drop((user, gate));
+            provider.set_hook(Some(Arc::clone(&look) as _));
+            device.wait().unwrap();
+            pool.largest_free();
+            if let Some(memory) = memory {
+                use_on(&home, &memory);
+            }
+            device.wait().unwrap();
+            provider.set_hook(None);
+            assert_eq!(ends.swap(0, SeqCst), 1);
         }
     });
 }

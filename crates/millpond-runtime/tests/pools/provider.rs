@@ -54,13 +54,17 @@ impl Provider {
         locked(&self.live).values().sum()
     }
 
-    /// Has a hook called in each call but submissions.
+    /// Has a hook called in each call but submissions, and where a queue ends, which is no call.
     pub(crate) fn set_hook(&self, hook: Option<Hook>) {
         *locked(&self.hook) = hook;
     }
 
     fn see(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
+        self.look();
+    }
+
+    fn look(&self) {
         let hook = locked(&self.hook).clone();
         if let Some(hook) = hook {
             hook();
@@ -116,6 +120,10 @@ impl Layer for Provider {
     ) -> Result<Arc<dyn hal::Queue>, DeviceError> {
         self.see();
         site.device.create_queue(options)
+    }
+
+    fn close(&self, _queue: &Arc<dyn hal::Queue>) {
+        self.look();
     }
 
     unsafe fn submit(
