@@ -208,6 +208,30 @@ impl Remains {
     }
 }
 
+impl Remains {
+    /// Gives everything back, once what still uses it has completed.
+    fn finish(&mut self, way: &mut Way<'_>) {
+        loop {
+            let pending = self.store.witnesses();
+            for (queue, sequence) in &pending {
+                let _ = queue.wait(*sequence);
+            }
+            if self.release_idle(way) {
+                return;
+            }
+            if pending.is_empty() {
+                break;
+            }
+        }
+        // Some bytes are neither free nor pending, and there is nothing to wait for: a fault of this
+        // crate. Their segments are leaked, as whoever has the bytes may use them.
+        debug_assert!(
+            std::thread::panicking(),
+            "bytes of a pool that is gone are missing"
+        );
+    }
+}
+
 impl Drop for Site {
     fn drop(&mut self) {
         let mut graves = std::mem::take(&mut *lock(&self.remains));
@@ -217,14 +241,7 @@ impl Drop for Site {
         }
         let mut way = self.underway.begin();
         for remains in &mut graves {
-            loop {
-                for (queue, sequence) in remains.store.witnesses() {
-                    let _ = queue.wait(sequence);
-                }
-                if remains.release_idle(&mut way) {
-                    break;
-                }
-            }
+            remains.finish(&mut way);
         }
     }
 }
@@ -232,5 +249,51 @@ impl Drop for Site {
 impl fmt::Debug for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Site")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::alloc::Layout;
+
+    use millpond_hal::Driver;
+    use millpond_hal::null::NullDriver;
+    use millpond_testkit::watchdog::watched;
+    use millpond_types::MemoryKind;
+
+    use super::*;
+
+    /// With the driver's bytes, of which one segment is whole and one lacks a piece.
+    fn site() -> (NullDriver, Site) {
+        let driver = NullDriver::default();
+        let supply = Supply {
+            device: driver.devices().unwrap().remove(0),
+            arena: None,
+        };
+        let mut store = Store::default();
+        for _ in 0..2 {
+            let layout = Layout::from_size_align(4096, 4096).unwrap();
+            let segment = supply.allocate(MemoryKind::Device, layout).unwrap();
+            store.add_segment(segment, false);
+        }
+        store.take(256, 1).unwrap();
+        let site = Site::default();
+        site.bury(Remains { supply, store });
+        (driver, site)
+    }
+
+    #[test]
+    fn bytes_that_are_missing_are_leaked_and_nobody_waits_for_them() {
+        let (driver, panicked) = watched(|| {
+            let (driver, site) = site();
+            let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(site)));
+            (driver, end.is_err())
+        });
+        assert_eq!(driver.null_devices()[0].allocated_bytes(), 4096);
+        assert_eq!(
+            panicked,
+            cfg!(debug_assertions),
+            "told where that is wanted"
+        );
     }
 }
