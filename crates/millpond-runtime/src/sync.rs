@@ -8,7 +8,7 @@
 //! The types are those of a model checker where one runs the code (`pool/model`). Under
 //! `cfg(loom)` only numbers are, since what a load may see is its question; under `cfg(shuttle)`,
 //! which asks for the order of steps, locks and flags are as well. Reference counts stay the
-//! standard library's, and so does what statics and threads hold.
+//! standard library's, and so do statics and most of what threads hold.
 
 use std::sync::PoisonError;
 
@@ -16,6 +16,11 @@ use std::sync::PoisonError;
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(shuttle))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+
+#[cfg(shuttle)]
+pub(crate) use shuttle::thread_local;
+#[cfg(not(shuttle))]
+pub(crate) use std::thread_local;
 
 #[cfg(loom)]
 pub(crate) mod atomic {

@@ -16,7 +16,7 @@ use crate::pool::core::PoolCore;
 use crate::pool::options::{Reuse, Zero};
 use crate::pool::pressure::{Level, Pressure};
 use crate::pool::store::{Conditions, Cut};
-use crate::pool::tag::Tag;
+use crate::pool::tag::{Charge, Tag};
 use crate::pool::weaken::{Rule, is_broken};
 use crate::queue::{Queue, QueueCore};
 use crate::sync::atomic::AtomicBool;
@@ -140,7 +140,9 @@ impl PoolCore {
             reuse: self.reuse(),
             wait: Wait::Forever,
         };
-        let allocation = self.allocate_as(queue, request)?;
+        let answer = self.allocate_as(queue, request);
+        let allocation =
+            answer.inspect_err(|error| self.note_refusal(queue, &request, &[], error))?;
         self.note_begin(queue, &allocation, request.align, &[]);
         self.tell_begin(queue, &allocation, None);
         Ok(allocation)
@@ -173,22 +175,20 @@ impl PoolCore {
         if request.bytes > self.options.max_poolable.unwrap_or(usize::MAX) {
             wish.class = Class::Dedicated;
         }
-        let tag = Tag::current();
-        if let Some(tag) = &tag {
-            self.charge(tag, size)?;
-            // What is granted is what was charged.
-            wish.most = size;
-        }
-        let found = self.take_cached(&wish).and_then(|cached| match cached {
-            Some(allocation) => Ok((allocation, false, false)),
-            None => self.allocate_slowly(&wish),
-        });
-        if let (Err(_), Some(tag)) = (&found, &tag) {
-            tag.refund(size);
-        }
-        let (mut allocation, known_zero, fresh) = found?;
-        if tag.is_some() {
-            allocation.set_tag(tag);
+        let charge = match Tag::current() {
+            None => None,
+            Some(tag) => {
+                // What is granted is what was charged.
+                wish.most = size;
+                Some(self.charge(&tag, size)?)
+            }
+        };
+        let (mut allocation, known_zero, fresh) = match self.take_cached(&wish)? {
+            Some(allocation) => (allocation, false, false),
+            None => self.allocate_slowly(&wish)?,
+        };
+        if let Some(charge) = charge {
+            allocation.set_tag(Some(charge.keep()));
         }
         let fill = match self.options.zero {
             Zero::Never => false,
@@ -203,8 +203,9 @@ impl PoolCore {
 
     /// Counts an allocation under its tag, and tells of a soft budget that is exceeded.
     #[cold]
-    fn charge(&self, tag: &Tag, size: usize) -> Result<()> {
-        tag.charge(size)?;
+    pub(super) fn charge(&self, tag: &Tag, size: usize) -> Result<Charge> {
+        let charge = tag.charge(size)?;
+        let tag = charge.tag();
         if let Some(name) = tag.beyond_soft_budget() {
             let name = Some(name.to_owned());
             let told = self.pressure(Level::Soft, size, name);
@@ -212,7 +213,7 @@ impl PoolCore {
                 .reclaimers
                 .call(&told, || tag.beyond_soft_budget().is_none());
         }
-        Ok(())
+        Ok(charge)
     }
 
     pub(crate) fn pressure(&self, level: Level, wanted: usize, tag: Option<String>) -> Pressure {

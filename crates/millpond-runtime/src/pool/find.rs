@@ -64,8 +64,9 @@ impl PoolCore {
                 return Ok(Found::cut(cut, wish));
             }
         }
-        let room = self.reserved().saturating_add(wish.size) <= self.comfortable;
-        if room && let Ok(cut) = self.grow(wish.size, align, false, true) {
+        if self.is_comfortable_with(wish.size)
+            && let Ok(cut) = self.grow(wish.size, align, false, true)
+        {
             return Ok(Found::cut(cut, wish));
         }
         self.site.check_lost()?;
@@ -166,9 +167,12 @@ impl PoolCore {
         self.give_up_or_wait(wish)
     }
 
-    /// What reclaimers give up (rule R7), what is waited for (R6), and what growing finds when all
-    /// that is idle has gone back.
+    /// What costs nobody anything, what reclaimers give up (rule R7), what is waited for (R6), and
+    /// what growing finds when all that is idle has gone back.
     fn give_up_or_wait(&self, wish: &Wish<'_>) -> Result<Found> {
+        if let Some(cut) = self.find_at_no_cost(wish)? {
+            return Ok(Found::cut(cut, wish));
+        }
         if let Some(cut) = self.reclaim(wish, Level::Growth) {
             return Ok(Found::cut(cut, wish));
         }
@@ -176,6 +180,40 @@ impl PoolCore {
             Waited::Cut(cut) => Ok(Found::cut(cut, wish)),
             Waited::Room | Waited::Nothing => self.grow_at_last(wish),
         }
+    }
+
+    /// What nobody has to give up anything for: segments that are idle already, if they are enough
+    /// for the pool to grow by the request in their place, and memory that other threads are moving
+    /// just now. That is waited for once: they may go on moving memory that is of no use here.
+    fn find_at_no_cost(&self, wish: &Wish<'_>) -> Result<Option<Cut>> {
+        let underway = &self.site.underway;
+        let seen = underway.seen();
+        let cut = self.take_free(wish).or_else(|| self.exchange_idle(wish));
+        let at_maximum = self.shortage(wish.size) > 0;
+        if cut.is_some() || !underway.wait(&seen, at_maximum, wish.request.wait)? {
+            return Ok(cut);
+        }
+        let grow = || {
+            let may_grow = self.has_room(wish.size) && self.is_comfortable_with(wish.size);
+            may_grow.then(|| self.grow_for(wish).ok())?
+        };
+        let cut = self.take_free(wish).or_else(grow);
+        Ok(cut.or_else(|| self.exchange_idle(wish)))
+    }
+
+    /// Growth at the maximum, if idle segments that go back make room for it.
+    fn exchange_idle(&self, wish: &Wish<'_>) -> Option<Cut> {
+        let short = self.shortage(wish.size);
+        if short == 0 {
+            return None;
+        }
+        let timeless = self.is_timeless();
+        let conditions = plan::smallest_release(&lock(&self.store), short, timeless)?;
+        if !conditions.is_empty() {
+            return None;
+        }
+        self.release_idle(self.beside(wish.size), usize::MAX);
+        self.grow_for(wish).ok()
     }
 
     /// Has reclaimers give memory up until the request fits.
@@ -251,6 +289,11 @@ impl PoolCore {
             .then(|| plan::smallest_sufficient(&store, wish.aligned_size(), timeless))
             .flatten()
             .or_else(|| (short > 0).then(|| plan::smallest_release(&store, short, timeless))?)
+    }
+
+    /// Whether growing by this much leaves the device room.
+    fn is_comfortable_with(&self, size: usize) -> bool {
+        self.reserved().saturating_add(size) <= self.comfortable
     }
 
     /// What may stay reserved beside a request of this size.

@@ -40,6 +40,10 @@ impl Device {
     /// What was submitted on it before comes first, and what is submitted on it once the pool and its
     /// allocations are gone comes behind their uses.
     ///
+    /// While the memory is shared with the host so are the pool's allocations: see
+    /// [`Allocation::share_with_host`]. To share it is not to wait for commands on them that were
+    /// submitted before, which the memory's own record doesn't know of.
+    ///
     /// # Errors
     /// [`Error::Bounds`]; [`Error::DeviceMismatch`]; [`Error::Revoked`] for memory that a graph took
     /// back; [`Error::Invalid`] for a part without a whole
@@ -116,7 +120,8 @@ impl Device {
     }
 
     /// Registers a reclaimer: a callback that is asked to give memory up when it becomes short. It
-    /// may free, allocate and wait. It is called until the answer is dropped.
+    /// may free, allocate and wait. It is called until the answer is dropped. If it panics so does the
+    /// request, which then counts for no tag.
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -182,7 +187,10 @@ fn check_options(device: &Device, options: &PoolOptions) -> Result<()> {
         reason,
     };
     if options.native {
-        return Err(invalid(format!("{} has no driver pools", device.name())));
+        return Err(invalid(format!(
+            "`native` asks for a pool of the driver, and {} has none",
+            device.name()
+        )));
     }
     if options
         .maximum_size

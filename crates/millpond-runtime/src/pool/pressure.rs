@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use millpond_types::MemoryKind;
 
 use crate::lifecycle;
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, lock, thread_local};
 
 /// How short memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,10 +79,10 @@ impl Reclaimers {
         struct Restore;
         impl Drop for Restore {
             fn drop(&mut self) {
-                RECLAIMING.set(false);
+                RECLAIMING.with(|flag| flag.set(false));
             }
         }
-        if RECLAIMING.get() {
+        if RECLAIMING.with(Cell::get) {
             return false;
         }
         let callbacks: Vec<_> = lock(&self.list)
@@ -90,7 +90,7 @@ impl Reclaimers {
             .map(|(_, one)| Arc::clone(one))
             .collect();
         for callback in callbacks {
-            RECLAIMING.set(true);
+            RECLAIMING.with(|flag| flag.set(true));
             let restore = Restore;
             callback(pressure);
             drop(restore);

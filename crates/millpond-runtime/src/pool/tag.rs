@@ -153,7 +153,7 @@ impl Tag {
     }
 
     /// Counts an allocation of this many bytes, here and above, or nowhere.
-    pub(crate) fn charge(&self, bytes: usize) -> Result<()> {
+    pub(crate) fn charge(&self, bytes: usize) -> Result<Charge> {
         for (index, tag) in self.chain().enumerate() {
             let budget = tag.budget.bytes();
             let charged = tag.used.fetch_update(Relaxed, Relaxed, |used| {
@@ -176,7 +176,10 @@ impl Tag {
             tag.used_high.fetch_max(used, Relaxed);
             tag.live.fetch_add(1, Relaxed);
         }
-        Ok(())
+        Ok(Charge {
+            tag: self.clone(),
+            bytes,
+        })
     }
 
     /// Counts its end.
@@ -190,6 +193,35 @@ impl Tag {
     pub(crate) fn beyond_soft_budget(&self) -> Option<&str> {
         let beyond = |tag: &&TagCore| tag.used.load(Relaxed) > tag.soft_budget.bytes();
         self.chain().find(beyond).map(|tag| tag.name.as_str())
+    }
+}
+
+/// An allocation that a tag counts and that isn't made yet; counted no more if this is dropped
+/// before, be it by a reclaimer that panics.
+#[derive(Debug)]
+#[must_use = "what isn't kept is refunded"]
+pub(crate) struct Charge {
+    tag: Tag,
+    bytes: usize,
+}
+
+impl Charge {
+    /// The tag.
+    pub(crate) fn tag(&self) -> &Tag {
+        &self.tag
+    }
+
+    /// The allocation is made, and refunds the tag itself.
+    pub(crate) fn keep(self) -> Tag {
+        let tag = self.tag.clone();
+        std::mem::forget(self);
+        tag
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.tag.refund(self.bytes);
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use millpond_hal::Driver;
 use millpond_hal::null::NullDriver;
 use millpond_runtime::{
-    Device, MemoryKind, Partition, PoolOptions, QueueOptions, Registry, Reuse, Zero,
+    Device, Error, MemoryKind, Partition, PoolOptions, QueueOptions, Registry, Reuse, Zero,
 };
 use millpond_testkit::watchdog::watched;
 
@@ -49,7 +49,7 @@ const CHANGES: [&[Change]; 10] = [
 fn exercise(device: &Device, kind: MemoryKind, options: PoolOptions, seed: u64) {
     let queues = [in_order(device), in_order(device)];
     let pool = device.create_pool(kind, options).unwrap();
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let mut live = Vec::new();
     for step in 0..40 {
         let queue = &queues[dice.roll(2)];
@@ -215,5 +215,28 @@ fn f077_host_memory_had_and_freed_for_ever_stays_what_it_is() {
             drop(other.allocate_from(&pool, 1000).unwrap());
         }
         assert!(pool.statistics().reserved <= before.reserved + 32 * MIB);
+    });
+}
+
+#[test]
+fn a_pool_of_the_driver_is_refused_where_there_is_none_and_the_answer_says_why() {
+    each(|device| {
+        let options = PoolOptions {
+            native: true,
+            ..PoolOptions::default()
+        };
+        let memory = in_order(device).allocate(MemoryKind::Device, MIB).unwrap();
+        let answers = [
+            device.create_pool(MemoryKind::Device, options.clone()),
+            device.create_pool_over(&memory, 0..MIB, options),
+        ];
+        for answer in answers {
+            let error = answer.unwrap_err();
+            assert!(matches!(error, Error::Invalid { .. }), "{error}");
+            let text = format!(
+                "creating a pool: `native` asks for a pool of the driver, and {device} has none"
+            );
+            assert_eq!(error.to_string(), text);
+        }
     });
 }

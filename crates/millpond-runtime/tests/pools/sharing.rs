@@ -1,5 +1,6 @@
 //! Tags and reclaimers: how several users of one device get along.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,7 +9,10 @@ use millpond_runtime::{Allocation, Error, Level, MemoryKind, PoolOptions, Tag};
 use millpond_testkit::watchdog::watched;
 
 use crate::support::in_order;
-use crate::{GIB, MIB, check, close_gate, each, null, pool, use_on, without_inserted_waits};
+use crate::{
+    GIB, KIB, MIB, at_most, at_once, check, close_gate, each, null, pool, use_on,
+    without_inserted_waits,
+};
 
 #[test]
 fn tags_count_what_is_live_also_for_their_parents() {
@@ -198,5 +202,67 @@ fn a_soft_budget_is_told_and_lets_the_allocation_be() {
             *told.lock().unwrap(),
             [(Level::Soft, Some("phase".to_owned()))]
         );
+    });
+}
+
+#[test]
+fn a_reclaimer_that_panics_ends_its_request_and_leaves_nothing_charged() {
+    each(|device| {
+        let queue = in_order(device);
+        let parent = Tag::new("tenant");
+        let tag = parent.child("phase");
+        let pool = pool(device, at_most(MIB));
+        let reclaimer = device.add_reclaimer(|pressure| panic!("{:?}", pressure.level));
+        let held = queue.allocate_from(&pool, MIB).unwrap();
+        let scope = tag.scope();
+        let panics = |level: Level, bytes| {
+            let request = || queue.allocate_from(&pool, bytes);
+            let caught = catch_unwind(AssertUnwindSafe(request)).unwrap_err();
+            let told = caught.downcast_ref::<String>();
+            assert_eq!(told.map(String::as_str), Some(&*format!("{level:?}")));
+            assert_eq!((tag.used(), tag.live()), (0, 0));
+            assert_eq!((parent.used(), parent.live()), (0, 0));
+            check(&pool);
+        };
+        panics(Level::Growth, MIB);
+        tag.set_soft_budget(Some(KIB));
+        panics(Level::Soft, 2 * KIB);
+        drop((reclaimer, held));
+        let memory = queue.allocate_from(&pool, MIB).unwrap();
+        assert_eq!((tag.used(), parent.live()), (MIB, 1));
+        drop(memory);
+        assert_eq!((tag.used(), parent.live()), (0, 0));
+        drop(scope);
+    });
+}
+
+#[test]
+fn idle_segments_that_are_enough_go_back_before_reclaimers_are_asked() {
+    each(|device| {
+        let queue = in_order(device);
+        let options = PoolOptions {
+            min_driver_alloc: 1,
+            ..at_most(96 * MIB)
+        };
+        let pool = pool(device, options);
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let _reclaimer = device.add_reclaimer(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
+        let parts = [(); 3].map(|()| queue.allocate_from(&pool, 32 * MIB).unwrap());
+        let [_kept, first, second] = parts;
+        drop((first, second));
+        let whole = queue.allocate_from(&pool, 64 * MIB).unwrap();
+        assert_eq!(calls.load(Ordering::Relaxed), 0);
+        drop(whole);
+        // Those that aren't enough stay, and reclaimers are asked.
+        let before = pool.statistics().reserved;
+        queue
+            .allocate_with(&pool, 96 * MIB, &at_once())
+            .unwrap_err();
+        assert!(calls.load(Ordering::Relaxed) > 0);
+        assert!(pool.statistics().reserved <= before);
+        check(&pool);
     });
 }

@@ -5,7 +5,8 @@
 //! whole pools, or all of them where they are few, over a driver that hands addresses out again at
 //! once, may refuse, and watches what it holds (`provider.rs`).
 //!
-//! Not modelled: the moments of deadlines, and what belongs to one thread (scopes, tasks).
+//! Not modelled: the moments of deadlines, since a checker has no clock, and what belongs to one
+//! thread (scopes, tasks).
 
 #![allow(clippy::unwrap_used, reason = "models are tests")]
 
@@ -17,7 +18,11 @@ mod budget;
 #[cfg(shuttle)]
 mod end;
 #[cfg(shuttle)]
+mod patience;
+#[cfg(shuttle)]
 mod provider;
+#[cfg(shuttle)]
+mod reclaimers;
 #[cfg(shuttle)]
 mod segments;
 #[cfg(shuttle)]

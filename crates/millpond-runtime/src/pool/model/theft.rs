@@ -1,4 +1,4 @@
-//! A queue that allocates and frees while others take blocks out of its cache, and a device that
+//! Queues that allocate and free while others take blocks out of their caches, and a device that
 //! ends commands whenever it likes.
 
 use std::collections::BTreeMap;
@@ -87,4 +87,46 @@ fn blocks_of_two_queues_go_to_one_of_them_and_only_behind_their_last_use() {
 #[test]
 fn blocks_of_three_queues_that_follow_each_other_do_too() {
     check(3000, || program(3, true));
+}
+
+/// A block is taken from a queue that uses it still, behind an event, and freed unused: whoever takes
+/// it next has to come behind the first queue's use, though it was never at home there.
+#[test]
+fn a_block_that_goes_through_a_queue_unused_is_still_behind_its_last_use() {
+    check(3000, || {
+        let (device, provider) = Provider::open(None, true);
+        let memory = Memory::default();
+        let [user, between, asking] = [(); 3].map(|()| queue(&device));
+        // So that its own count is beyond what it gets from the user's.
+        for _ in 0..4 {
+            between.task("before", &[], || Ok(())).unwrap();
+        }
+        provider.driver.run_all();
+        let block = user.allocate(MemoryKind::Device, BYTES).unwrap();
+        write_and_read(&user, &block, &memory, 1);
+        drop(block);
+        let used = user.record().unwrap();
+        let ids = [&asking, &user, &between].map(|queue| queue.core().native().id());
+        let (own, bytes) = (Arc::clone(&provider), Arc::clone(&memory));
+        let (middle, last) = (between.clone(), asking.clone());
+        let threads = [
+            thread::spawn(move || {
+                middle.barrier(&[&used]).unwrap();
+                drop(middle.allocate(MemoryKind::Device, BYTES).unwrap());
+            }),
+            thread::spawn(move || {
+                let block = last.allocate(MemoryKind::Device, BYTES).unwrap();
+                let block = own.watch(block);
+                write_and_read(&last, block.allocation(), &bytes, 2);
+            }),
+        ];
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        // The last queue is as fast as it may be.
+        while ids.iter().any(|id| provider.driver.step(*id).is_some()) {}
+        for queue in [&user, &between, &asking] {
+            queue.wait().unwrap();
+        }
+    });
 }
