@@ -7,7 +7,6 @@
 //! (rule M3), which costs one load where there are none.
 
 use std::cell::Cell;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond::runtime::waiting::set_hook;
@@ -21,9 +20,6 @@ use crate::runtime::{origin, service};
 
 /// How long a wait goes on without looking at signals.
 const SLICE: Duration = Duration::from_millis(50);
-
-/// How often a closed queue is looked at.
-const POLL: Duration = Duration::from_millis(1);
 
 thread_local! {
     /// Whether this thread came from Python and holds the interpreter lock, as far as is known
@@ -134,7 +130,7 @@ pub(crate) fn wait_event(py: Python<'_>, event: &Event, timeout: Option<Duration
 /// call's.
 pub(crate) fn wait_queue(py: Python<'_>, queue: &Queue, timeout: Option<Duration>) -> PyResult<()> {
     enter();
-    if queue.is_settled() {
+    if queue.try_wait() {
         return Ok(());
     }
     wait_finished(py, queue, timeout)?;
@@ -149,7 +145,7 @@ pub(crate) fn wait_devices(
     timeout: Option<Duration>,
 ) -> PyResult<()> {
     enter();
-    if devices.iter().all(Device::is_settled) {
+    if devices.iter().all(Device::try_wait) {
         return Ok(());
     }
     let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -174,28 +170,17 @@ fn wait_finished(py: Python<'_>, queue: &Queue, timeout: Option<Duration>) -> Py
     match queue.record() {
         Ok(event) => wait(py, timeout, |until| event.wait_finished(Some(until))),
         // It can't be asked for an event any more, but gets no more work either.
-        Err(Error::Closed { .. }) => wait(py, timeout, |until| poll_idle(queue, until)),
+        Err(Error::Closed { .. }) => wait(py, timeout, |until| queue.finish(Some(until))),
         Err(error) => Err(error).raise(),
     }
-}
-
-fn poll_idle(queue: &Queue, until: Instant) -> runtime::Result<()> {
-    let begin = Instant::now();
-    while !queue.is_idle() {
-        if Instant::now() >= until {
-            let waited = begin.elapsed();
-            return Err(Error::TimedOut { waited });
-        }
-        thread::sleep(POLL);
-    }
-    Ok(())
 }
 
 /// Waits until everything that writes the memory has finished.
 pub(crate) fn wait_written(py: Python<'_>, memory: &Allocation) -> PyResult<()> {
     enter();
     if memory.is_idle() {
-        return Ok(());
+        // It returns at once, and counts where the pool knows of nothing but waits.
+        return memory.wait_written().raise();
     }
     service::check_memory(memory)?;
     wait(py, None, |until| memory.wait_written_until(until))
@@ -205,7 +190,7 @@ pub(crate) fn wait_written(py: Python<'_>, memory: &Allocation) -> PyResult<()> 
 pub(crate) fn wait_idle(py: Python<'_>, memory: &Allocation) -> PyResult<()> {
     enter();
     if memory.is_idle() {
-        return Ok(());
+        return memory.wait_idle().raise();
     }
     service::check_memory(memory)?;
     wait(py, None, |until| memory.wait_idle_until(until))

@@ -24,7 +24,6 @@ pub struct Device(Arc<DeviceCore>);
 
 struct DeviceCore {
     hal: Arc<dyn hal::Device>,
-    name: String,
     /// Whose points its queues can follow.
     driver: u64,
     pools: [Arc<PoolCore>; 3],
@@ -67,15 +66,14 @@ impl Slot {
 }
 
 impl Device {
-    /// Opens a driver's device, named after the driver and the device's number.
+    /// Opens a driver's device.
     pub fn open(hal: Arc<dyn hal::Device>) -> Self {
-        let name = format!("{}:{}", hal.info().backend, hal.info().index);
-        Self::named(hal, name, new_driver(), true)
+        Self::of_driver(hal, new_driver(), true)
     }
 
-    /// Opens a device under a name; `driver` is the same for devices whose queues can follow each
-    /// other. A device that isn't kept gives all it has back with its last handle.
-    pub(crate) fn named(hal: Arc<dyn hal::Device>, name: String, driver: u64, kept: bool) -> Self {
+    /// Opens a device; `driver` is the same for devices whose queues can follow each other. A device
+    /// that isn't kept gives all it has back with its last handle.
+    pub(crate) fn of_driver(hal: Arc<dyn hal::Device>, driver: u64, kept: bool) -> Self {
         let slot = || {
             Mutex::new(if kept {
                 Slot::Kept(None)
@@ -91,7 +89,7 @@ impl Device {
                     device: Arc::clone(&hal),
                     arena: None,
                 },
-                device: name.clone(),
+                device: hal.info().label.clone(),
                 kind,
                 site: Arc::clone(&site),
                 is_default: true,
@@ -102,7 +100,6 @@ impl Device {
         });
         Self(Arc::new(DeviceCore {
             hal,
-            name,
             driver,
             pools,
             default_queue: slot(),
@@ -117,9 +114,10 @@ impl Device {
         self.0.hal.info()
     }
 
-    /// Its name, for instance `cpu` or `cuda:0`.
+    /// Its name, for instance `cpu` or `cuda:0`, also in messages of its driver.
     pub fn name(&self) -> &str {
-        &self.0.name
+        let info = self.info();
+        &info.label
     }
 
     /// The in-order queue that work goes to unless told otherwise; made at the first call.
@@ -219,7 +217,7 @@ impl Device {
                 device: Arc::clone(&self.0.hal),
                 arena,
             },
-            device: self.0.name.clone(),
+            device: self.name().to_owned(),
             kind,
             site: Arc::clone(&self.0.site),
             is_default: false,
@@ -233,19 +231,16 @@ impl Device {
     pub fn partition(&self, partition: &Partition) -> Result<Vec<Self>> {
         lifecycle::check("partitioning a device")?;
         let parts = self.0.hal.partition(partition)?;
-        let name = |index| format!("{}.{index}", self.0.name);
-        Ok(parts
-            .into_iter()
-            .enumerate()
-            .map(|(index, part)| Self::named(part, name(index), self.0.driver, false))
-            .collect())
+        let part = |part| Self::of_driver(part, self.0.driver, false);
+        Ok(parts.into_iter().map(part).collect())
     }
 
     /// Waits for everything submitted to every queue of the device, those without handles
     /// included.
     ///
     /// # Errors
-    /// The first failure that hasn't surfaced yet.
+    /// The first failure that hasn't surfaced yet. Of queues without handles 64 failures are kept
+    /// until there is a wait; how many more there were is told behind the last of them.
     pub fn wait(&self) -> Result<()> {
         lifecycle::check("waiting")?;
         let queues: SmallVec<[Queue; 4]> = self.queues().into_iter().map(Queue::of).collect();
@@ -279,11 +274,17 @@ impl Device {
     }
 
     /// Whether a wait would return at once and have nothing to tell, on every queue. Never after
-    /// shutdown or in a forked process.
+    /// shutdown or in a forked process. To ask is not to wait: see [`Queue::is_settled`].
     pub fn is_settled(&self) -> bool {
         lifecycle::is_running()
-            && self.queues().iter().all(|queue| queue.is_settled())
+            && self.open_queues().iter().all(Queue::is_settled)
             && self.0.site.gone.is_settled()
+    }
+
+    /// Waits for every queue, if the wait would return at once and have nothing to tell; whether it
+    /// did.
+    pub fn try_wait(&self) -> bool {
+        self.is_settled() && self.open_queues().iter().all(Queue::try_wait)
     }
 
     /// Handles to the queues that are alive.
@@ -303,7 +304,7 @@ impl Device {
         }
         self.0.hal.shutdown();
         self.0.site.note_refusal(&hal::DeviceError::Lost {
-            device: self.0.name.clone(),
+            device: self.name().to_owned(),
             reason: "it was shut down".to_owned(),
         });
     }
@@ -331,12 +332,12 @@ impl Hash for Device {
 
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.name)
+        f.write_str(self.name())
     }
 }
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Device({})", self.0.name)
+        write!(f, "Device({})", self.name())
     }
 }

@@ -440,9 +440,10 @@ fn o6_an_event_knows_nothing_that_its_queue_was_told_later() {
             let pending = other.gate(&gate, &[]).unwrap();
             let (teller, told) = (queue.clone(), pending.clone());
             let thread = thread::spawn(move || teller.wait_for(&told).unwrap());
-            // Until the queue has to wait for the other, which is held back.
+            // Until the queue has to wait for the other, which is held back, so that there is no room
+            // for more than its backlog.
             let mut events = Vec::new();
-            while !thread.is_finished() {
+            while !thread.is_finished() && (events.len() as u64) < BACKLOG / 2 {
                 events.push(queue.task("one of many", &[], || Ok(())).unwrap());
             }
             thread.join().unwrap();
@@ -458,5 +459,22 @@ fn o6_an_event_knows_nothing_that_its_queue_was_told_later() {
             gate.open(Ok(()));
             device.wait().unwrap();
         }
+    });
+}
+
+#[test]
+fn a_wait_for_a_closed_queue_is_for_all_that_it_has_out_of_order() {
+    watched(|| {
+        let device = device();
+        let queue = out_of_order(&device);
+        let held = support::close_gate(&queue);
+        queue.task("last", &[], || Ok(())).unwrap().wait().unwrap();
+        queue.close();
+        let soon = || Some(Instant::now() + Duration::from_millis(20));
+        let answer = queue.wait_until(soon()).unwrap_err();
+        assert!(matches!(answer, Error::TimedOut { .. }), "{answer}");
+        held.open();
+        queue.wait().unwrap();
+        assert!(queue.is_idle());
     });
 }

@@ -4,6 +4,7 @@
 //! asked of a queue, `native.rs` is the backend's part of it.
 
 mod batch;
+mod bridge;
 mod call;
 pub(crate) mod fit;
 mod gone;
@@ -11,7 +12,9 @@ mod inline;
 mod life;
 mod line;
 mod native;
+mod recycling;
 mod submit;
+mod task;
 pub(crate) mod work;
 
 use std::fmt;
@@ -21,7 +24,6 @@ use std::time::Instant;
 use millpond_hal as hal;
 use millpond_hal::{Failure, HostKernel, QueueOptions};
 use millpond_types::MemoryKind;
-use triomphe::UniqueArc;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -30,14 +32,15 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
 use crate::sync::{Mutex, MutexGuard, atomic::AtomicBool, lock};
 
-use crate::pool::{Class, Way, granted};
 pub(crate) use batch::Batch;
 pub use call::Operands;
 pub(crate) use gone::Gone;
 pub(crate) use line::Line;
 pub(crate) use native::Native;
-pub(crate) use submit::as_task;
-pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use, serve_tasks};
+pub(crate) use submit::stop_if_interrupted;
+pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use};
+pub(crate) use task::as_task;
+pub use task::serve_tasks;
 
 /// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.
 ///
@@ -100,9 +103,18 @@ impl Queue {
 
     /// Whether a wait would return at once and have nothing to tell: everything submitted has
     /// finished, and every failure was told. Never after shutdown or in a forked process.
+    ///
+    /// To ask is not to wait: memory of pools without rule R3 is no freer by it.
     #[inline]
     pub fn is_settled(&self) -> bool {
-        lifecycle::is_running() && self.0.is_settled()
+        lifecycle::is_running() && self.0.is_settled(&self.0.lock())
+    }
+
+    /// Waits for everything submitted so far, if the wait would return at once and have nothing to
+    /// tell; whether it did.
+    #[inline]
+    pub fn try_wait(&self) -> bool {
+        lifecycle::is_running() && self.0.try_wait()
     }
 
     /// Allocates from the device's pool of this kind. The address is known at once; the bytes are
@@ -147,22 +159,26 @@ impl Queue {
     /// As for [`Queue::wait`]; [`Error::TimedOut`].
     pub fn wait_until(&self, deadline: Option<Instant>) -> Result<()> {
         lifecycle::check("waiting")?;
-        if self.0.is_settled() {
+        if self.0.try_wait() {
             return Ok(());
         }
         self.finish(deadline)?;
         self.check()
     }
 
-    /// Waits for everything submitted so far, and tells of no failure.
-    pub(crate) fn finish(&self, deadline: Option<Instant>) -> Result<()> {
+    /// Waits for everything submitted so far, or until the deadline, and tells of no failure. On an
+    /// out-of-order queue that isn't closed this submits a barrier.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`]; a queue that was closed just now.
+    pub fn finish(&self, deadline: Option<Instant>) -> Result<()> {
+        lifecycle::check("waiting")?;
         let begin = Instant::now();
         let sequence = self.0.last_command();
         let sequence = sequence.map_or_else(|| self.barrier(&[]).map(|event| event.sequence()), Ok);
         let sequence = sequence?;
-        self.0.native.wait_until(sequence, deadline, begin)?;
-        self.0.native.observe_all(sequence);
         let native = &self.0.native;
+        native.wait_for_all(sequence, deadline, begin)?;
         self.0.device.site().after_wait(native.point(sequence));
         Ok(())
     }
@@ -261,14 +277,19 @@ impl QueueCore {
         line.submitted == self.native.progress().completed() && line.waits.is_empty()
     }
 
-    /// Whether a wait would return at once and have nothing to tell nor to do. It then counts as
-    /// one.
+    /// Whether a wait would return at once and have nothing to tell nor to do.
     #[inline]
-    pub(crate) fn is_settled(&self) -> bool {
-        let line = self.lock();
-        let settled = self.is_idle(&line)
+    fn is_settled(&self, line: &Line) -> bool {
+        self.is_idle(line)
             && self.native.progress().failed() as usize <= line.told
-            && !self.device.site().has_duties();
+            && !self.device.site().has_duties()
+    }
+
+    /// The same; it then counts as a wait.
+    #[inline]
+    fn try_wait(&self) -> bool {
+        let line = self.lock();
+        let settled = self.is_settled(&line);
         if settled {
             self.native.observe_all(line.submitted);
         }
@@ -295,61 +316,6 @@ impl QueueCore {
             tag: None,
             host_shared: AtomicBool::new(true),
         })))
-    }
-
-    /// Takes back a block whose last handle was dropped.
-    #[inline]
-    pub(crate) fn recycle(&self, mut block: UniqueArc<Block>) {
-        let owned = &mut *block;
-        *owned.host_shared.get_mut() = false;
-        owned.tracking.forget_content();
-        if let Some(tag) = owned.tag.take() {
-            tag.refund(granted(owned.bytes));
-        }
-        let Source::Pool { pool, class } = &owned.source else {
-            return;
-        };
-        pool.note_end(self, owned);
-        pool.tell_end(self, owned);
-        let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
-        let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);
-        let mut line = self.lock();
-        // Asked under the line: a pool that is closed after this finds the block in the cache.
-        let stays = class != Class::Dedicated && !pool.is_closed();
-        let cache = line.cache(slot);
-        cache.count_out(block.capacity, block.bytes);
-        if !stays {
-            drop(line);
-            self.give_up(vec![block], &mut self.device.site().underway.begin());
-            return;
-        }
-        cache.put(block, class, parked);
-        if cache.is_full(limit) {
-            let mut way = self.device.site().underway.begin();
-            let evicted = cache.evict(limit);
-            drop(line);
-            self.give_up(evicted, &mut way);
-        }
-    }
-
-    /// Hands blocks to the stores of their pools.
-    fn give_up(&self, blocks: Vec<UniqueArc<Block>>, way: &mut Way<'_>) {
-        for block in blocks {
-            if let Source::Pool { pool, .. } = &block.source {
-                let pool = Arc::clone(pool);
-                pool.absorb(vec![block], &self.native, way);
-            }
-        }
-    }
-
-    fn flush_caches(&self) {
-        let mut way = self.device.site().underway.begin();
-        let blocks: Vec<_> = self.with_line(|line| {
-            let mut caches = line.take_caches();
-            let used = caches.iter_mut().flatten();
-            used.flat_map(|cache| cache.clear()).collect()
-        });
-        self.give_up(blocks, &mut way);
     }
 
     /// The next failure of the queue that no wait has told.

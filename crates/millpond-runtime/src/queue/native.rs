@@ -223,6 +223,24 @@ impl Native {
         }
     }
 
+    /// Waits for every command up to this one, well or not, until the deadline.
+    pub(crate) fn wait_for_all(
+        &self,
+        last: u64,
+        deadline: Option<Instant>,
+        begin: Instant,
+    ) -> Result<(), Error> {
+        if self.in_order {
+            return self.wait_until(last, deadline, begin);
+        }
+        // The last of an out-of-order queue may end before others.
+        while self.known(false) < last {
+            self.wait_until(self.known(false) + 1, deadline, begin)?;
+        }
+        self.observe_all(last);
+        Ok(())
+    }
+
     /// How a finished command ended.
     pub(crate) fn success(&self, sequence: u64) -> Result<(), Failure> {
         if self.has_failed(sequence) {

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use millpond_runtime::{
     Access, AllocateOptions, Allocation, BACKLOG, Device, Error, MemoryKind, Pool, PoolOptions,
-    Queue, Reuse, Use, Wait,
+    Queue, Reuse, Status, Use, Wait,
 };
 use millpond_testkit::watchdog::watched;
 
 use crate::support::{Affine, SMALL, in_order, out_of_order};
-use crate::{Dice, KIB, at_most, close_gate, each, pool, use_on, without_inserted_waits};
+use crate::{Dice, KIB, MIB, at_most, close_gate, each, pool, use_on, without_inserted_waits};
 
 fn without_r3() -> Reuse {
     Reuse {
@@ -30,7 +30,7 @@ fn timeless(device: &Device) -> Pool {
 /// The same program with other delays; where its memory lay.
 fn addresses(device: &Device, pool: &Pool, seed: u64, delays: &mut Dice) -> Vec<usize> {
     let queues: [Queue; 3] = [in_order(device), in_order(device), out_of_order(device)];
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let mut live: Vec<Allocation> = Vec::new();
     let mut events = Vec::new();
     let mut seen = Vec::new();
@@ -96,6 +96,38 @@ fn addresses(device: &Device, pool: &Pool, seed: u64, delays: &mut Dice) -> Vec<
     seen
 }
 
+/// Work is done, and the program has seen that in every way there is but by waiting: nothing is
+/// freer by it. A wait that returns at once does count.
+#[test]
+fn p17_to_ask_whether_work_is_done_is_not_to_wait() {
+    each(|device| {
+        let pool = timeless(device);
+        pool.set_maximum_size(Some(MIB));
+        let at_once = AllocateOptions {
+            reuse: Some(Reuse {
+                internal_dependencies: false,
+                ..without_r3()
+            }),
+            wait: Wait::Never,
+            ..AllocateOptions::default()
+        };
+        for wait_of in [Queue::try_wait, |queue: &Queue| queue.device().try_wait()] {
+            let (one, other) = (in_order(device), in_order(device));
+            let memory = one.allocate_from(&pool, MIB).unwrap();
+            let used = use_on(&one, &memory);
+            drop(memory);
+            while used.status() == Status::Pending {
+                std::thread::yield_now();
+            }
+            assert!(one.is_idle() && one.is_settled() && device.is_settled());
+            let answer = other.allocate_with(&pool, MIB, &at_once);
+            assert!(matches!(answer, Err(Error::OutOfMemory(_))), "{answer:?}");
+            assert!(wait_of(&one));
+            other.allocate_with(&pool, MIB, &at_once).unwrap();
+        }
+    });
+}
+
 #[test]
 fn p17_addresses_do_not_depend_on_timing() {
     watched(|| {
@@ -105,7 +137,7 @@ fn p17_addresses_do_not_depend_on_timing() {
             .unwrap()
             .allocate(MemoryKind::Device, 64 * KIB)
             .unwrap();
-        let mut delays = Dice(77);
+        let mut delays = Dice::new(77);
         // From much memory to so little that requests wait and are refused.
         for (seed, kib) in (1..).zip([64, 24, 16, 14, 12, 10, 8, 6]) {
             let mut runs = Vec::new();
