@@ -75,14 +75,14 @@ pub use memory::{
     Allocation, Buffer, Host, HostMut, Operand, Release, View, ViewMut, drain_releases,
 };
 pub use millpond_hal::{
-    Access, Address, Failure, FailureKind, Gate, HandleError, Partition, Pattern, QueueOptions,
-    Touch,
+    Access, Address, Advice, Failure, FailureKind, Gate, HandleError, Partition, Pattern,
+    QueueOptions, Touch,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{
     AllocateOptions, Fit, Level, OutOfMemory, Pool, PoolOptions, Pressure, Reclaimer,
-    RecordedPoint, Recorder, Recording, RecordingWriter, Refused, Replay, Reuse, Scope, Statistics,
-    Step, Tag, TagScope, Wait, Zero,
+    RecordedPoint, RecordedUse, Recorder, Recording, RecordingWriter, Refused, Replay, Reuse,
+    Scope, Statistics, Step, Tag, TagScope, Wait, Zero,
 };
 pub use queue::work::TaskResult;
 pub use queue::{BACKLOG, INLINE_NANOSECONDS, Operands, Queue, Use};

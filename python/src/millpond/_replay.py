@@ -23,6 +23,8 @@ def _ratio(value: float | None) -> str:
 _ROWS: list[tuple[str, Callable[[Replay], str]]] = [
     ("requests", lambda replay: str(replay.requests)),
     ("refused", lambda replay: str(replay.refused)),
+    ("refused when recorded", lambda replay: str(replay.refused_before)),
+    ("of these, served now", lambda replay: str(replay.served_now)),
     ("waited on the host", lambda replay: str(replay.waited)),
     ("inserted waits", lambda replay: str(replay.inserted_waits)),
     ("driver allocations", lambda replay: str(replay.driver_allocations)),

@@ -147,6 +147,56 @@ def test_a_replay_says_what_was_refused_first(recording):
     assert replay.as_dict()["first_refusal"] == first.as_dict()
 
 
+def test_requests_that_were_refused_are_asked_for_again(line, tmp_path):
+    path = tmp_path / "pool.txt"
+    pool = Pool(name="small", maximum_size=4 * MIB)
+    with pool.record(path) as recording:
+        held = pool.allocate(4 * MIB, queue=line)
+        with pytest.raises(MemoryError):
+            pool.allocate(2 * MIB, queue=line)
+        del held
+        pool.allocate(2 * MIB, queue=line)
+    assert [step.split()[2:] for step in steps(recording, "refuse")] == [[str(2 * MIB)]]
+    same = recording.replay(maximum_size=4 * MIB)
+    assert (same.requests, same.refused, same.refused_before, same.served_now) == (3, 1, 1, 0)
+    assert str(recording).splitlines()[1 + same.first_refusal.step].startswith("refuse")
+    more = recording.replay(maximum_size=6 * MIB)
+    assert (more.requests, more.refused, more.refused_before, more.served_now) == (3, 0, 1, 1)
+    assert more.as_dict()["served_now"] == 1
+
+    table = command("replay", path, "--policy", "maximum_size=4MiB", "--policy", "maximum_size=6MiB").stdout
+    rows = {line[:21].strip(): line[21:].split() for line in table.splitlines() if line[:2] in ("re", "of")}
+    assert rows["refused"] == ["1", "0"]
+    assert rows["refused when recorded"] == ["1", "1"]
+    assert rows["of these, served now"] == ["0", "1"]
+    assert "first refusal ([1]): step" in table
+
+
+def test_a_recording_says_how_memory_was_used(pool, device):
+    one, two = device.create_queue(), device.create_queue()
+    target = DeviceMemory(4 * MIB, queue=two)
+    with pool.record() as recording:
+        memory = pool.allocate(4 * MIB, queue=one)
+        memory.fill(1)
+        target.copy_from(memory)  # on the target's queue
+        del memory
+    [free] = steps(recording, "free")
+    assert [use.split(":")[1][-1] for use in free.split(" uses ")[1].split(",")] == ["w", "r"]
+
+
+def test_recordings_of_older_versions_are_replayed(tmp_path):
+    path = tmp_path / "old.txt"
+    for text, uses in [
+        ("millpond pool recording 1\nallocate 10 7 1024\nfree 10\nwait 7\n", "7:1"),
+        ("millpond pool recording 2\nallocate 10 7:0 1024\nfree 10 uses 7:1,8:2\n", "7:1,8:2"),
+    ]:
+        path.write_text(text)
+        recording = Recording.load(path)
+        assert str(recording).startswith("millpond pool recording 3\n")
+        assert f"free 10 uses {uses}\n" in str(recording)
+        assert recording.replay().allocations == 1
+
+
 def test_a_replay_knows_tags(pool):
     with pool.record() as recording, Tag("tenant").child("request"):
         pool.allocate(MIB)
@@ -176,7 +226,7 @@ def test_files_that_are_no_recordings_say_so(pool, tmp_path):
     other.write_text("something else\n")
     with pytest.raises(ValueError, match=r"other.txt: reading a recording: line 1: 'something else'"):
         Recording.load(other)
-    other.write_bytes(b"millpond pool recording 2\nwait \xff\n")
+    other.write_bytes(b"millpond pool recording 3\nwait \xff\n")
     with pytest.raises(ValueError, match="line 2"):
         Recording.load(other)
     with pytest.raises(TypeError):
@@ -198,6 +248,7 @@ def test_the_command_line_prints_a_table(path):
     assert {name.strip(): value.strip() for name, value in rows.items()} == {
         "requests": "4",
         "refused": "3",
+        "refused when recorded": "0",
         "requested, most": "4 MiB",
         "reserved, most": "4 MiB",
         "reserved / used": "1.000",

@@ -15,11 +15,13 @@ pub(super) struct PyReplay(pub(super) Replay);
 struct PyRefused(Refused);
 
 impl PyReplay {
-    fn fields(&self) -> [(&'static str, usize); 10] {
+    fn fields(&self) -> [(&'static str, usize); 12] {
         [
             ("requests", self.requests()),
             ("allocations", self.allocations()),
             ("refused", self.refused()),
+            ("refused_before", self.refused_before()),
+            ("served_now", self.served_now()),
             ("waited", self.waited()),
             ("inserted_waits", self.inserted_waits()),
             ("driver_allocations", self.driver_allocations()),
@@ -49,6 +51,19 @@ impl PyReplay {
     #[getter]
     fn refused(&self) -> usize {
         self.0.refused
+    }
+
+    /// Requests that the recorded pool had refused.
+    #[getter]
+    fn refused_before(&self) -> usize {
+        self.0.refused_before
+    }
+
+    /// Those of them that found memory here. It is freed at once: how long the program would have
+    /// kept it isn't known.
+    #[getter]
+    fn served_now(&self) -> usize {
+        self.0.served_now
     }
 
     /// Requests for which the host would have waited until work was done.

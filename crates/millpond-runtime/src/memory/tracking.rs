@@ -23,7 +23,7 @@ use millpond_hal::{Access, Point};
 use smallvec::SmallVec;
 
 use crate::clock::Clock;
-use crate::event::Event;
+use crate::memory::Dependencies;
 use crate::queue::Native;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
@@ -57,15 +57,6 @@ struct Use {
     /// Its reads since the last write of anyone: one number for an in-order queue, where it stands
     /// for all before; each of them for an out-of-order queue.
     reads: SmallVec<[u64; 2]>,
-}
-
-/// What a command must follow, gathered over its operands.
-#[derive(Debug, Default)]
-pub(crate) struct Dependencies {
-    /// Points whose content it needs: order, and failure passed on.
-    pub(crate) after: SmallVec<[(Arc<Native>, u64); 4]>,
-    /// Points that it only must not overtake.
-    pub(crate) behind: SmallVec<[(Arc<Native>, u64); 4]>,
 }
 
 /// Queues whose uses an allocation remembers before it looks which of them are over.
@@ -304,20 +295,19 @@ impl Tracking {
         found
     }
 
-    /// Every use that is remembered, over or not.
-    pub(crate) fn remembered(&self, home: &Native) -> Vec<Point> {
-        let last = self.write.load(Relaxed).max(self.read.load(Relaxed));
-        let mut found = Vec::new();
-        if last != 0 {
-            found.push(home.point(last));
-        }
+    /// Every use that is remembered, over or not, and whether it wrote.
+    pub(crate) fn remembered(&self, home: &Native) -> Vec<(Point, bool)> {
+        let own = [(&self.write, true), (&self.read, false)];
+        let own = own.map(|(last, writes)| (home.point(last.load(Relaxed)), writes));
+        let mut found = own.to_vec();
         if self.has_others.load(Relaxed) {
             for entry in lock(&self.others).iter() {
-                let uses = entry.reads.iter().chain([&entry.write]);
-                let uses = uses.filter(|&&sequence| sequence != 0);
-                found.extend(uses.map(|&sequence| entry.queue.point(sequence)));
+                let point = |sequence: &u64| entry.queue.point(*sequence);
+                found.extend(entry.reads.iter().map(|read| (point(read), false)));
+                found.push((point(&entry.write), true));
             }
         }
+        found.retain(|(point, _)| point.sequence != 0);
         found
     }
 
@@ -396,46 +386,6 @@ impl Use {
                 }
             }
         }
-    }
-}
-
-impl Dependencies {
-    /// Adds what others have to follow.
-    pub(crate) fn append(&mut self, mut others: Self) {
-        self.after.append(&mut others.after);
-        self.behind.append(&mut others.behind);
-    }
-
-    /// Adds an event, unless it is reached.
-    pub(crate) fn follow(&mut self, event: &Event) {
-        let native = event.queue_core().native();
-        if !native.reached(event.sequence()) {
-            self.behind.push((Arc::clone(native), event.sequence()));
-        }
-    }
-
-    /// Whether there is nothing to follow.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.after.is_empty() && self.behind.is_empty()
-    }
-
-    /// The points of a list that belong to queues of `driver`, which its queues can follow.
-    pub(crate) fn points(list: &[(Arc<Native>, u64)], driver: u64) -> SmallVec<[Point; 4]> {
-        list.iter()
-            .filter(|(queue, _)| queue.driver == driver)
-            .map(|(queue, sequence)| Point {
-                queue: queue.id(),
-                sequence: *sequence,
-            })
-            .collect()
-    }
-
-    /// The points of a list that belong to queues of other drivers.
-    pub(crate) fn strangers(
-        list: &[(Arc<Native>, u64)],
-        driver: u64,
-    ) -> impl Iterator<Item = &(Arc<Native>, u64)> {
-        list.iter().filter(move |(queue, _)| queue.driver != driver)
     }
 }
 

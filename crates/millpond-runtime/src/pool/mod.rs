@@ -16,12 +16,14 @@
 //!    have cached so much that merging it serves;
 //! 5. everything the queues have cached, merged;
 //! 6. pending memory that the queue is made to wait for, the least work away (R5);
-//! 7. what reclaimers give up (R7), then waiting on the host for the smallest sufficient set of
+//! 7. growing in place of the pool's idle segments, where these are enough, and what other threads
+//!    are moving just now (`underway.rs`): nobody has to give up anything for either;
+//! 8. what reclaimers give up (R7), then waiting on the host for the smallest sufficient set of
 //!    frees (R6), or for segments that can go back whole so that the pool can grow;
-//! 8. giving idle segments back, of this pool and then of the device's others, and growing then;
-//! 9. reclaimers once more, told that it is critical;
-//! 10. looking again once what other threads are moving has arrived (`underway.rs`);
-//! 11. an error that says what the pool holds and what would make room (R8).
+//! 9. giving idle segments back, of this pool and then of the device's others, and growing then;
+//! 10. reclaimers once more, told that it is critical;
+//! 11. looking again for as long as other threads are moving memory;
+//! 12. an error that says what the pool holds and what would make room (R8).
 //!
 //! No driver is called under a pool's lock, and no free calls one: memory that should go back to
 //! the driver goes at the next wait, or when a request looks further than its queue's cache.
@@ -70,7 +72,7 @@ pub use self::options::{PoolOptions, Reuse, SEGMENT, Zero};
 pub use self::ordered::{AllocateOptions, LARGEST_ALIGNMENT};
 pub use self::pressure::{Level, Pressure, Reclaimer};
 pub use self::recording::{
-    RecordedPoint, Recorder, Recording, RecordingWriter, Refused, Replay, Step,
+    RecordedPoint, RecordedUse, Recorder, Recording, RecordingWriter, Refused, Replay, Step,
 };
 pub use self::report::OutOfMemory;
 pub(crate) use self::site::Site;

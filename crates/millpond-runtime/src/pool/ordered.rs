@@ -78,12 +78,13 @@ impl Queue {
             reuse: options.reuse.unwrap_or_else(|| pool.reuse()),
             wait: options.wait,
         };
-        let allocation = pool.core().allocate_as(self.core(), request)?;
-        pool.core()
-            .note_begin(self.core(), &allocation, align, options.after);
-        let event = self.core().begin_life(&allocation, options.after)?;
-        pool.core()
-            .tell_begin(self.core(), &allocation, Some(event.point()));
+        let (core, queue) = (pool.core(), self.core());
+        let answer = core.allocate_as(queue, request);
+        let allocation =
+            answer.inspect_err(|error| core.note_refusal(queue, &request, options.after, error))?;
+        core.note_begin(queue, &allocation, align, options.after);
+        let event = queue.begin_life(&allocation, options.after)?;
+        core.tell_begin(queue, &allocation, Some(event.point()));
         Ok((allocation, event))
     }
 

@@ -72,7 +72,7 @@ fn f001_random_merges_keep_every_wait() {
         for seed in 1..20 {
             let (driver, device) = null(GIB);
             let _driver = driver;
-            let mut dice = Dice(seed);
+            let mut dice = Dice::new(seed);
             let pool = pool(&device, at_most(MIB));
             let queues = [(); 4].map(|()| in_order(&device));
             for _ in 0..20 {

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use millpond_runtime::{
     Access, AllocateOptions, Allocation, Device, Error, Event, PoolOptions, Queue, QueueOptions,
-    RecordedPoint, Recording, Step, Tag, Use,
+    RecordedPoint, RecordedUse, Recording, Step, Tag, Use,
 };
 
 use crate::support::in_order;
-use crate::{GIB, KIB, MIB, each, pool, use_on};
+use crate::{GIB, KIB, MIB, at_most, at_once, each, pool, use_on};
 
 /// Ten turns of three allocations that overlap, with a wait after each.
 pub(crate) fn recorded(device: &Device) -> Recording {
@@ -44,6 +44,16 @@ fn point(event: &Event) -> RecordedPoint {
     event.point().into()
 }
 
+fn write(event: &Event) -> RecordedUse {
+    let (at, writes) = (point(event), Some(true));
+    RecordedUse { at, writes }
+}
+
+fn read(event: &Event) -> RecordedUse {
+    let (at, writes) = (point(event), Some(false));
+    RecordedUse { at, writes }
+}
+
 /// The steps, without those that say what queues there are.
 fn happened(recording: &Recording) -> Vec<Step> {
     let steps = recording.steps().iter();
@@ -63,7 +73,7 @@ fn a_recording_has_what_happened_between_its_ends() {
                 Step::Allocate { .. } => "two",
                 Step::Free { .. } => "free",
                 Step::Wait { .. } => "wait",
-                Step::Queue { .. } | Step::Follow { .. } => "other",
+                Step::Queue { .. } | Step::Refuse { .. } | Step::Follow { .. } => "other",
             })
             .collect();
         assert_eq!(first, ["two", "one", "free", "two", "free", "free", "wait"]);
@@ -75,7 +85,10 @@ fn a_recording_has_what_happened_between_its_ends() {
             id: *id,
             on: None,
             after: vec![],
-            uses: vec![RecordedPoint { queue, sequence }],
+            uses: vec![RecordedUse {
+                at: RecordedPoint { queue, sequence },
+                writes: Some(true),
+            }],
         };
         assert_eq!(steps[2], free);
         let sequence = sequence + 1;
@@ -115,13 +128,14 @@ fn a_recording_has_the_uses_of_all_queues_and_the_waits_between_them() {
         let written = use_on(&writer, &memory);
         let recorder = pool.record();
         reader.wait_for(&written).unwrap();
-        let read = read_on(&reader, &memory);
+        let seen = read_on(&reader, &memory);
+        let last = read_on(&writer, &memory);
         drop(memory);
         writer.wait_for(&writer.record().unwrap()).unwrap();
         let steps = happened(&recorder.finish());
         let before = RecordedPoint {
             queue: reader.id(),
-            sequence: read.sequence() - 1,
+            sequence: seen.sequence() - 1,
         };
         let follow = Step::Follow {
             at: before,
@@ -131,7 +145,7 @@ fn a_recording_has_the_uses_of_all_queues_and_the_waits_between_them() {
             id,
             on: None,
             after: vec![],
-            uses: vec![point(&written), point(&read)],
+            uses: vec![write(&written), read(&last), read(&seen)],
         };
         assert_eq!(steps, [follow, free]);
     });
@@ -191,7 +205,7 @@ fn a_recording_has_lives_in_queue_order_with_their_events_once() {
             on: Some(point(&freed)),
             // The command came behind the event that the memory began with.
             after: vec![point(&used), point(&event)],
-            uses: vec![point(&used)],
+            uses: vec![write(&used)],
         };
         assert_eq!(steps, [allocate, free]);
     });
@@ -203,7 +217,7 @@ fn a_recording_survives_as_text_and_bad_text_is_refused() {
         let recording = recorded(device);
         let text = recording.to_string();
         assert_eq!(text.parse::<Recording>().unwrap(), recording);
-        for bad in ["", "something else", "millpond pool recording 3\n"] {
+        for bad in ["", "something else", "millpond pool recording 4\n"] {
             let error = bad.parse::<Recording>().unwrap_err();
             assert!(error.to_string().contains("line 1"), "{error}");
         }
@@ -218,6 +232,12 @@ fn a_recording_survives_as_text_and_bad_text_is_refused() {
             "free x",
             "free 1 uses 2",
             "free 1 uses 2:3,",
+            "free 1 uses 2:3x",
+            "free 1 uses w",
+            "free 1 after 2:3w",
+            "refuse 2:0",
+            "refuse 1 2:0 3",
+            "refuse 2:0 3 wait yes",
             "free 1 tag x",
             "follow 1:2 3:4",
             "queue 1:2 sideways",
@@ -235,18 +255,20 @@ fn a_recording_survives_as_text_and_bad_text_is_refused() {
 
 #[test]
 fn every_kind_of_step_survives_as_text() {
-    let text = "millpond pool recording 2\n\
+    let text = "millpond pool recording 3\n\
                 queue 3:17 in-order\n\
                 queue 4:0 out-of-order\n\
                 allocate 7f00 3:17 1048576\n\
                 allocate 8000 3:17 5 align 4096 after 4:2,5:9 tag a tag\\nof \\\\ lines\n\
                 follow 3:18 after 4:12,5:9\n\
-                free 7f00 uses 3:18,4:14\n\
-                free 8000 on 3:20 after 4:12 uses 3:19\n\
+                refuse 3:18 99\n\
+                refuse 3:18 100 align 4096 after 4:2 wait no tag a b\n\
+                free 7f00 uses 3:18w,4:14r,5:1\n\
+                free 8000 on 3:20 after 4:12 uses 3:19r\n\
                 free 9000\n\
                 wait 3:20\n";
     let recording: Recording = text.parse().unwrap();
-    assert_eq!(recording.steps().len(), 9);
+    assert_eq!(recording.steps().len(), 11);
     let Step::Allocate { tag, .. } = &recording.steps()[3] else {
         panic!("{recording}");
     };
@@ -259,19 +281,77 @@ fn every_kind_of_step_survives_as_text() {
 
 #[test]
 fn a_last_line_that_was_cut_off_is_left_out() {
-    let text = "millpond pool recording 2\nwait 3:20\nwait 3:21";
+    let text = "millpond pool recording 3\nwait 3:20\nwait 3:21";
     let recording: Recording = text.parse().unwrap();
     assert_eq!(
         recording.to_string(),
-        "millpond pool recording 2\nwait 3:20\n"
+        "millpond pool recording 3\nwait 3:20\n"
     );
+}
+
+#[test]
+fn texts_of_the_second_version_are_read_and_replayed() {
+    let steps = "queue 7:0 in-order\nallocate 100 7:0 1024\nfree 100 uses 7:1\nwait 7:1\n";
+    let recording: Recording = format!("millpond pool recording 2\n{steps}")
+        .parse()
+        .unwrap();
+    let text = format!("millpond pool recording 3\n{steps}");
+    assert_eq!(recording.to_string(), text);
+    let replay = recording.replay(&PoolOptions::default(), GIB).unwrap();
+    assert_eq!((replay.allocations, replay.refused_before), (1, 0));
+}
+
+#[test]
+fn a_recording_has_the_requests_that_were_refused() {
+    each(|device| {
+        let queue = in_order(device);
+        let pool = pool(device, at_most(MIB));
+        let recorder = pool.record();
+        let event = queue.barrier(&[]).unwrap();
+        let at = point(&event);
+        let held = queue.allocate_from(&pool, MIB).unwrap();
+        queue.allocate_from(&pool, 3 * KIB).unwrap_err();
+        let tag = Tag::new("tenant");
+        {
+            let _scope = tag.scope();
+            let options = AllocateOptions {
+                after: &[&event],
+                alignment: 4 * KIB,
+                ..at_once()
+            };
+            queue.allocate_with(&pool, 2 * MIB, &options).unwrap_err();
+            // What a budget forbids isn't asked of the pool.
+            tag.set_budget(Some(0));
+            queue.allocate_from(&pool, MIB).unwrap_err();
+        }
+        drop(held);
+        let steps = happened(&recorder.finish());
+        let plain = Step::Refuse {
+            at,
+            bytes: 3 * KIB,
+            alignment: 1,
+            after: vec![],
+            may_wait: true,
+            tag: None,
+        };
+        let impatient = Step::Refuse {
+            at,
+            bytes: 2 * MIB,
+            alignment: 4 * KIB,
+            after: vec![at],
+            may_wait: false,
+            tag: Some("tenant".into()),
+        };
+        assert_eq!(steps.len(), 4);
+        assert_eq!(steps[1..3], [plain, impatient]);
+    });
 }
 
 #[test]
 fn texts_of_the_first_version_are_read() {
     let text = "millpond pool recording 1\n\
                 allocate 10 7 100\nallocate 20 7 200\nfree 10\nwait 7\n";
-    let same = "millpond pool recording 2\n\
+    let same = "millpond pool recording 3\n\
                 allocate 10 7:0 100\nallocate 20 7:1 200\nfree 10 uses 7:1\nwait 7:2\n";
     assert_eq!(text.parse::<Recording>().unwrap().to_string(), same);
     let error = "millpond pool recording 1\nwait 7:2\n".parse::<Recording>();

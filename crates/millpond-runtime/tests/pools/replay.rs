@@ -6,7 +6,7 @@ use millpond_runtime::{
 
 use crate::recording::{read_on, recorded};
 use crate::support::in_order;
-use crate::{GIB, MIB, at_most, each, pool, use_on, without_inserted_waits};
+use crate::{GIB, MIB, at_most, at_once, close_gate, each, pool, use_on, without_inserted_waits};
 
 /// What a pool takes from its driver at the least.
 const BLOCK: usize = 2 * MIB;
@@ -68,6 +68,81 @@ fn a_replay_tells_what_other_limits_would_have_done() {
             ..PoolOptions::default()
         };
         assert!(replay(&direct, GIB).driver_allocations > 2);
+    });
+}
+
+#[test]
+fn readers_of_several_queues_are_not_behind_each_other_in_a_replay() {
+    each(|device| {
+        let recording = record(device, |pool, first, second| {
+            let (home, asking) = (in_order(device), in_order(device));
+            let memory = home.allocate_from(pool, BLOCK).unwrap();
+            read_on(first, &memory);
+            read_on(second, &memory);
+            drop(memory);
+            second.wait().unwrap();
+            drop(asking.allocate_from(pool, BLOCK).unwrap());
+        });
+        let options = exact(BLOCK, without_inserted_waits());
+        // The other reader goes on.
+        let known = replay(&recording, &options);
+        assert_eq!((known.allocations, known.waited), (2, 1));
+        // Before, who came first counted as a writer: its reader came behind it.
+        let text = recording.to_string().replace("recording 3", "recording 2");
+        let lines = text.lines().map(|line| match line.split_once(" uses ") {
+            Some((free, uses)) => format!("{free} uses {}\n", uses.replace('r', "")),
+            None => format!("{line}\n"),
+        });
+        let unknown: Recording = lines.collect::<String>().parse().unwrap();
+        let unknown = replay(&unknown, &options);
+        assert_eq!((unknown.allocations, unknown.waited), (2, 0));
+    });
+}
+
+#[test]
+fn a_replay_asks_again_for_what_was_refused() {
+    each(|device| {
+        let queue = in_order(device);
+        let pool = pool(device, at_most(2 * BLOCK));
+        let recorder = pool.record();
+        let held = queue.allocate_from(&pool, 2 * BLOCK).unwrap();
+        let tag = Tag::new("late");
+        {
+            let _scope = tag.scope();
+            queue.allocate_from(&pool, BLOCK).unwrap_err();
+        }
+        let gate = close_gate(&queue);
+        use_on(&queue, &held);
+        drop(held);
+        let other = in_order(device);
+        other
+            .allocate_with(&pool, 2 * BLOCK, &at_once())
+            .unwrap_err();
+        gate.open();
+        queue.wait().unwrap();
+        let recording = recorder.finish();
+
+        let counts = |options: &PoolOptions| {
+            let replay = replay(&recording, options);
+            assert_eq!(replay.requests(), 3);
+            (replay.refused_before, replay.served_now, replay.refused)
+        };
+        let same = exact(2 * BLOCK, without_inserted_waits());
+        assert_eq!(counts(&same), (2, 0, 2));
+        let more = exact(3 * BLOCK, without_inserted_waits());
+        assert_eq!(counts(&more), (2, 1, 1));
+        assert_eq!(
+            counts(&exact(4 * BLOCK, without_inserted_waits())),
+            (2, 2, 0)
+        );
+        let replayed = replay(&recording, &more);
+        assert_eq!(replayed.tags["late"], BLOCK);
+        assert_eq!(replayed.requested_high, 3 * BLOCK);
+        // The first that is refused still: nothing was waited for, as in the recording.
+        assert_eq!(
+            (replayed.waited, replayed.first_refusal.unwrap().requested),
+            (0, 2 * BLOCK)
+        );
     });
 }
 

@@ -10,8 +10,9 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::event::Event;
 use crate::queue::Queue;
 
-/// A use that is to come: the number of its command, and the step that allocated the memory.
-pub(super) type Planned = (u64, usize);
+/// A use that is to come: the number of its command, the step that allocated the memory, and whether
+/// it writes, if that is known.
+pub(super) type Planned = (u64, usize, Option<bool>);
 
 pub(super) struct Lane {
     pub(super) queue: Queue,
@@ -38,16 +39,16 @@ impl Lane {
 
     /// Plans a use, unless its command is one of those that are submitted: then it was a use of
     /// whoever had the bytes before.
-    pub(super) fn plan(&mut self, sequence: u64, step: usize) {
-        if sequence > self.submitted {
-            self.planned.push(Reverse((sequence, step)));
+    pub(super) fn plan(&mut self, planned: Planned) {
+        if planned.0 > self.submitted {
+            self.planned.push(Reverse(planned));
         }
     }
 
     /// The next planned use up to this number; without one, all up to there is submitted.
     pub(super) fn take_planned(&mut self, upto: u64) -> Option<Planned> {
         match self.planned.peek() {
-            Some(Reverse((sequence, _))) if *sequence <= upto => {
+            Some(Reverse((sequence, ..))) if *sequence <= upto => {
                 self.planned.pop().map(|Reverse(planned)| planned)
             }
             _ => {

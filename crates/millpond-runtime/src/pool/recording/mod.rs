@@ -1,15 +1,17 @@
 //! What a pool was asked for, written down, and what another pool would have made of it.
 //!
-//! A [`Recorder`] notes the allocations and frees of a pool, which queues used the memory, and the
-//! waits between queues and of the host, in the order in which they happened. The [`Recording`] is
-//! text, one step a line, and can be replayed on a device without memory under other limits: how
-//! much would have been reserved, how often the driver asked, what would have waited or been
-//! refused. A [`RecordingWriter`] writes the same text as it happens, and keeps none of it.
+//! A [`Recorder`] notes the allocations and frees of a pool, the requests that it refused, which queues
+//! used the memory and how, and the waits between queues and of the host, in the order in which they
+//! happened. The [`Recording`] is text, one step a line, and can be replayed on a device without
+//! memory under other limits: how much would have been reserved, how often the driver asked, what
+//! would have waited or been refused. A [`RecordingWriter`] writes the same text as it happens, and
+//! keeps none of it.
 
 mod lane;
 mod replay;
 mod stage;
 mod step;
+mod tally;
 mod tape;
 mod text;
 
@@ -20,7 +22,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 
 pub use self::replay::{Refused, Replay};
-pub use self::step::{RecordedPoint, Step};
+pub use self::step::{RecordedPoint, RecordedUse, Step};
 pub use self::tape::{Recorder, RecordingWriter};
 pub(crate) use self::tape::{Tape, note_free, uses_to_note};
 use self::text::{Reader, write_header};

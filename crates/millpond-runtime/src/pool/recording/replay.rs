@@ -23,6 +23,11 @@ pub struct Replay {
     pub allocations: usize,
     /// Requests that were refused for want of memory.
     pub refused: usize,
+    /// Requests that the recorded pool had refused.
+    pub refused_before: usize,
+    /// Those of them that found memory here. It is freed at once: how long the program would have
+    /// kept it isn't known.
+    pub served_now: usize,
     /// Requests for which the host would have waited until work was done (rule R6).
     pub waited: usize,
     /// Requests that had their queue wait for another (rule R5).

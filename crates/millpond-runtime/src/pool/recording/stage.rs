@@ -13,7 +13,8 @@ use crate::memory::Allocation;
 use crate::pool::acquire::{Request, Wait};
 use crate::pool::handle::{Fit, Pool};
 use crate::pool::recording::lane::Lane;
-use crate::pool::recording::{RecordedPoint, Refused, Replay, Step};
+use crate::pool::recording::tally::Tally;
+use crate::pool::recording::{RecordedPoint, Replay, Step};
 use crate::queue::{BACKLOG, Queue, Use};
 
 /// Commands that a step submits at most before it looks for room again.
@@ -30,10 +31,7 @@ pub(super) struct Stage<'a> {
     /// What is alive, by the step that allocated it; and that step by its recorded address.
     live: HashMap<usize, Live>,
     names: HashMap<usize, usize>,
-    replay: Replay,
-    requested: usize,
-    used: usize,
-    requested_by_tag: HashMap<Arc<str>, usize>,
+    tally: Tally,
 }
 
 struct Live {
@@ -54,10 +52,7 @@ impl<'a> Stage<'a> {
             lanes: BTreeMap::new(),
             live: HashMap::new(),
             names: HashMap::new(),
-            replay: Replay::default(),
-            requested: 0,
-            used: 0,
-            requested_by_tag: HashMap::new(),
+            tally: Tally::default(),
         }
     }
 
@@ -66,9 +61,10 @@ impl<'a> Stage<'a> {
         for (number, step) in steps.iter().enumerate() {
             self.play_step(number, step)?;
         }
-        self.replay.reserved_high = self.pool.statistics().reserved_high;
-        self.replay.driver_allocations = self.pool.core().driver_allocations();
-        Ok(std::mem::take(&mut self.replay))
+        let mut replay = std::mem::take(&mut self.tally.replay);
+        replay.reserved_high = self.pool.statistics().reserved_high;
+        replay.driver_allocations = self.pool.core().driver_allocations();
+        Ok(replay)
     }
 
     fn play_step(&mut self, number: usize, step: &Step) -> Result<()> {
@@ -84,16 +80,34 @@ impl<'a> Stage<'a> {
                 bytes,
                 alignment,
                 after,
-                ..
+                tag,
+                id,
             } => {
-                // The command that the queue had last may have been one on the new memory.
-                self.submit_planned(RecordedPoint {
-                    sequence: at.sequence.saturating_sub(1),
-                    ..*at
-                })?;
-                let after = self.events(after)?;
-                self.make_room(at.queue)?;
-                self.allocate(number, at.queue, *bytes, *alignment, &after)
+                let after = self.prepare(*at, after)?;
+                let request = self.request(*bytes, *alignment);
+                let Some(memory) = self.ask(number, at.queue, request, true)? else {
+                    return Ok(());
+                };
+                self.names.insert(*id, number);
+                self.begin(number, at.queue, memory, tag.clone(), &after)
+            }
+            Step::Refuse {
+                at,
+                bytes,
+                alignment,
+                after,
+                may_wait,
+                tag,
+            } => {
+                self.tally.replay.refused_before += 1;
+                self.prepare(*at, after)?;
+                let request = self.request(*bytes, *alignment);
+                if let Some(memory) = self.ask(number, at.queue, request, *may_wait)? {
+                    self.tally.replay.served_now += 1;
+                    self.count_in(&memory, tag.as_ref());
+                    self.tally.end(&memory, tag.as_ref());
+                }
+                Ok(())
             }
             Step::Free {
                 id,
@@ -101,8 +115,8 @@ impl<'a> Stage<'a> {
                 after,
                 uses,
             } => {
-                for at in uses {
-                    self.submit_planned(*at)?;
+                for use_ in uses {
+                    self.submit_planned(use_.at)?;
                 }
                 let after = self.events(after)?;
                 let Some(live) = self
@@ -113,7 +127,7 @@ impl<'a> Stage<'a> {
                     // It was allocated before the recording, or refused.
                     return Ok(());
                 };
-                self.count_out(&live);
+                self.tally.end(&live.memory, live.tag.as_ref());
                 match on {
                     Some(at) => self.free_on(*at, live.memory, &after),
                     None => Ok(()),
@@ -159,17 +173,20 @@ impl<'a> Stage<'a> {
 
     /// Submits the uses that the recorded queue had up to a point.
     fn submit_planned(&mut self, upto: RecordedPoint) -> Result<()> {
-        while let Some((sequence, step)) = self.lane(upto.queue)?.take_planned(upto.sequence) {
+        while let Some((sequence, step, writes)) =
+            self.lane(upto.queue)?.take_planned(upto.sequence)
+        {
             self.make_room(upto.queue)?;
             let queue = self.queue(upto.queue)?;
             let Some(live) = self.live.get_mut(&step) else {
                 continue;
             };
-            // Whoever came first made the content, the others came behind that alone.
-            let access = if live.is_used {
-                Access::Read
-            } else {
+            // Where it isn't known, whoever came first made the content, and the others came behind
+            // that alone.
+            let access = if writes.unwrap_or(!live.is_used) {
                 Access::Write
+            } else {
+                Access::Read
             };
             live.is_used = true;
             let uses = [Use {
@@ -198,26 +215,41 @@ impl<'a> Stage<'a> {
         events.flatten().collect()
     }
 
-    fn allocate(
-        &mut self,
-        step: usize,
-        number: u64,
-        bytes: usize,
-        align: usize,
-        after: &[Event],
-    ) -> Result<()> {
-        let queue = self.queue(number)?;
-        let request = Request {
+    /// Has the queue come to where memory is asked for; the events that the request is behind.
+    fn prepare(&mut self, at: RecordedPoint, after: &[RecordedPoint]) -> Result<Vec<Event>> {
+        // The command that the queue had last may have been one on the new memory.
+        self.submit_planned(RecordedPoint {
+            sequence: at.sequence.saturating_sub(1),
+            ..at
+        })?;
+        let after = self.events(after)?;
+        self.make_room(at.queue)?;
+        Ok(after)
+    }
+
+    fn request(&self, bytes: usize, align: usize) -> Request {
+        Request {
             bytes,
             align,
             reuse: self.pool.reuse(),
             wait: Wait::Never,
-        };
+        }
+    }
+
+    /// Asks the pool, and again once work is done, if the request may wait for that.
+    fn ask(
+        &mut self,
+        step: usize,
+        number: u64,
+        request: Request,
+        may_wait: bool,
+    ) -> Result<Option<Allocation>> {
+        let queue = self.queue(number)?;
         let waits = waits(&queue);
         let ask = |pool: &Pool| pool.core().allocate_as(queue.core(), request);
         let mut answer = ask(&self.pool);
-        if matches!(answer, Err(Error::OutOfMemory(_))) {
-            if let Fit::After(points) = self.pool.fit(bytes) {
+        if may_wait && matches!(answer, Err(Error::OutOfMemory(_))) {
+            if let Fit::After(points) = self.pool.fit(request.bytes) {
                 for point in points {
                     self.finish(point.queue.get(), point.sequence);
                 }
@@ -226,77 +258,51 @@ impl<'a> Stage<'a> {
             if matches!(answer, Err(Error::OutOfMemory(_))) && self.finish_all() {
                 answer = ask(&self.pool);
             }
-            self.replay.waited += usize::from(answer.is_ok());
+            self.tally.replay.waited += usize::from(answer.is_ok());
         }
-        let memory = match answer {
-            Ok(memory) => memory,
-            Err(Error::OutOfMemory(report)) => {
-                self.replay.refused += 1;
-                let first = &mut self.replay.first_refusal;
-                first.get_or_insert_with(|| Refused::new(step, &report));
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
-        self.replay.inserted_waits += usize::from(self::waits(&queue) > waits);
+        if let Err(Error::OutOfMemory(report)) = &answer {
+            self.tally.refuse(step, report);
+            return Ok(None);
+        }
+        let memory = answer?;
+        self.tally.replay.inserted_waits += usize::from(self::waits(&queue) > waits);
+        Ok(Some(memory))
+    }
+
+    /// Begins the life of memory that a step allocated.
+    fn begin(
+        &mut self,
+        step: usize,
+        number: u64,
+        memory: Allocation,
+        tag: Option<Arc<str>>,
+        after: &[Event],
+    ) -> Result<()> {
         if !after.is_empty() {
             let after: Vec<&Event> = after.iter().collect();
-            queue.core().begin_life(&memory, &after)?;
+            self.queue(number)?.core().begin_life(&memory, &after)?;
         }
-        self.count_in(step, memory);
+        self.count_in(&memory, tag.as_ref());
+        let live = Live {
+            memory,
+            tag,
+            is_used: false,
+        };
+        self.live.insert(step, live);
         if let Some(end) = self.ends.get(&step)
             && let Step::Free { uses, .. } = &self.steps[*end]
         {
-            for at in uses {
-                self.lane(at.queue)?.plan(at.sequence, step);
+            for use_ in uses {
+                let planned = (use_.at.sequence, step, use_.writes);
+                self.lane(use_.at.queue)?.plan(planned);
             }
         }
         Ok(())
     }
 
-    fn count_in(&mut self, step: usize, memory: Allocation) {
-        let Step::Allocate { id, tag, .. } = &self.steps[step] else {
-            return;
-        };
-        let replay = &mut self.replay;
-        self.requested += memory.bytes();
-        self.used += memory.block().capacity;
-        replay.allocations += 1;
-        replay.requested_high = replay.requested_high.max(self.requested);
-        replay.used_high = replay.used_high.max(self.used);
+    fn count_in(&mut self, memory: &Allocation, tag: Option<&Arc<str>>) {
         let reserved = self.pool.core().reserved();
-        if reserved > replay.reserved_high {
-            replay.reserved_high = reserved;
-            replay.used_at_reserved_high = 0;
-        }
-        if reserved == replay.reserved_high {
-            replay.used_at_reserved_high = replay.used_at_reserved_high.max(self.used);
-        }
-        if let Some(tag) = tag {
-            let sum = self.requested_by_tag.entry(Arc::clone(tag)).or_default();
-            *sum += memory.bytes();
-            let high = replay.tags.entry(Arc::clone(tag)).or_default();
-            *high = (*high).max(*sum);
-        }
-        self.names.insert(*id, step);
-        self.live.insert(
-            step,
-            Live {
-                memory,
-                tag: tag.clone(),
-                is_used: false,
-            },
-        );
-    }
-
-    fn count_out(&mut self, live: &Live) {
-        self.requested -= live.memory.bytes();
-        self.used -= live.memory.block().capacity;
-        if let Some(tag) = &live.tag
-            && let Some(sum) = self.requested_by_tag.get_mut(tag)
-        {
-            *sum -= live.memory.bytes();
-        }
+        self.tally.begin(memory, tag, reserved);
     }
 
     fn free_on(&mut self, at: RecordedPoint, memory: Allocation, after: &[Event]) -> Result<()> {
@@ -396,7 +402,7 @@ fn ends(steps: &[Step]) -> HashMap<usize, usize> {
                     ends.insert(begin, number);
                 }
             }
-            Step::Queue { .. } | Step::Follow { .. } | Step::Wait { .. } => {}
+            Step::Queue { .. } | Step::Refuse { .. } | Step::Follow { .. } | Step::Wait { .. } => {}
         }
     }
     ends

@@ -15,6 +15,15 @@ pub struct RecordedPoint {
     pub sequence: u64,
 }
 
+/// A use of memory by a command, as a recording has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RecordedUse {
+    /// The command.
+    pub at: RecordedPoint,
+    /// Whether it wrote, or only read. None if that isn't known: texts before version 3 don't say.
+    pub writes: Option<bool>,
+}
+
 /// One thing that happened to a pool, or to a queue of its device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
@@ -40,6 +49,22 @@ pub enum Step {
         /// The name of the tag that counts it.
         tag: Option<Arc<str>>,
     },
+    /// Memory was asked for and not had: the pool had none, or not in time. What the budget of a tag
+    /// forbids isn't asked of the pool.
+    Refuse {
+        /// The queue it was to be allocated on, and its last command before.
+        at: RecordedPoint,
+        /// Bytes asked for.
+        bytes: usize,
+        /// The alignment asked for, in bytes; 1 for none.
+        alignment: usize,
+        /// The events after which the bytes were to be used, and what these were ordered behind.
+        after: Vec<RecordedPoint>,
+        /// Whether the request might wait for memory, for however long.
+        may_wait: bool,
+        /// The name of the tag that would have counted it.
+        tag: Option<Arc<str>>,
+    },
     /// Memory was freed.
     Free {
         /// What it was called.
@@ -50,7 +75,7 @@ pub enum Step {
         after: Vec<RecordedPoint>,
         /// The last uses of it that are remembered, one or two for each queue. Those that a later
         /// write came behind are forgotten with it, and small commands that ran at once leave none.
-        uses: Vec<RecordedPoint>,
+        uses: Vec<RecordedUse>,
     },
     /// A queue was told to come behind an event of another.
     Follow {

@@ -9,16 +9,19 @@ use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
+use millpond_hal::Point;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
+use crate::pool::acquire::{Request, Wait};
 use crate::pool::core::PoolCore;
 use crate::pool::handle::Pool;
 use crate::pool::recording::text::write_header;
-use crate::pool::recording::{RecordedPoint, Recording, Step};
+use crate::pool::recording::{RecordedPoint, RecordedUse, Recording, Step};
+use crate::pool::tag::Tag;
 use crate::queue::QueueCore;
 use crate::sync::{Mutex, lock};
 
@@ -216,6 +219,30 @@ impl PoolCore {
         });
     }
 
+    /// Writes down that memory was asked for and not had, where that is asked for.
+    #[cold]
+    pub(crate) fn note_refusal(
+        &self,
+        queue: &QueueCore,
+        request: &Request,
+        after: &[&Event],
+        answer: &Error,
+    ) {
+        let is_refusal = matches!(answer, Error::OutOfMemory(_) | Error::TimedOut { .. });
+        if !is_refusal || !self.is_recorded() {
+            return;
+        }
+        let submitted = queue.with_line(|line| line.submitted);
+        self.note(|| Step::Refuse {
+            at: queue.native().point(submitted).into(),
+            bytes: request.bytes,
+            alignment: request.align,
+            after: RecordedPoint::of_events(after),
+            may_wait: request.wait != Wait::Never,
+            tag: Tag::current().map(|tag| tag.name().into()),
+        });
+    }
+
     /// Writes down that the last handle went to a block that was at home on this queue.
     #[inline]
     pub(crate) fn note_end(&self, home: &QueueCore, block: &Block) {
@@ -233,7 +260,7 @@ impl PoolCore {
 
 /// The uses of an allocation that is about to be freed in queue order, where its pool writes them
 /// down.
-pub(crate) fn uses_to_note(allocation: &Allocation) -> Option<Vec<RecordedPoint>> {
+pub(crate) fn uses_to_note(allocation: &Allocation) -> Option<Vec<RecordedUse>> {
     let block = allocation.block();
     let is_recorded = lifecycle::is_running() && block.pool()?.is_recorded();
     is_recorded.then(|| remembered(block.home(), block))
@@ -244,7 +271,7 @@ pub(crate) fn note_free(
     allocation: &Allocation,
     event: &Event,
     after: &[&Event],
-    uses: Option<Vec<RecordedPoint>>,
+    uses: Option<Vec<RecordedUse>>,
 ) {
     let block = allocation.block();
     if let (Some(uses), Some(pool)) = (uses, block.pool()) {
@@ -257,9 +284,13 @@ pub(crate) fn note_free(
     }
 }
 
-fn remembered(home: &QueueCore, block: &Block) -> Vec<RecordedPoint> {
+fn remembered(home: &QueueCore, block: &Block) -> Vec<RecordedUse> {
     let uses = home.with_line(|_| block.tracking.remembered(home.native()));
-    uses.into_iter().map(RecordedPoint::from).collect()
+    let use_ = |(point, writes): (Point, bool)| RecordedUse {
+        at: point.into(),
+        writes: Some(writes),
+    };
+    uses.into_iter().map(use_).collect()
 }
 
 impl fmt::Debug for Sink {

@@ -1,17 +1,19 @@
 //! Recordings as text: one step a line, read and written a line at a time.
 //!
 //! ```text
-//! millpond pool recording 2
+//! millpond pool recording 3
 //! queue 3:17 in-order
 //! allocate 7f0000000000 3:17 1048576 align 4096 after 4:2,5:9 tag tenant/request
 //! follow 3:18 after 4:12,5:9
-//! free 7f0000000000 uses 3:18,4:14
-//! free 7f0000200000 on 3:20 after 4:12 uses 3:19
+//! refuse 3:18 4194304 wait no
+//! free 7f0000000000 uses 3:18w,4:14r
+//! free 7f0000200000 on 3:20 after 4:12 uses 3:19w
 //! wait 3:20
 //! ```
 //!
-//! A point is the number of a queue and of a command on it. What has its usual value is left out.
-//! Version 1, which had `allocate ID QUEUE BYTES`, `free ID` and `wait QUEUE`, is read too: it knows
+//! A point is the number of a queue and of a command on it; of a use it is followed by `w` if the
+//! command wrote, else by `r`. What has its usual value is left out. Version 2 had no refused
+//! requests, and doesn't say how memory was used. Version 1, which had `allocate ID QUEUE BYTES`, `free ID` and `wait QUEUE`, is read too: it knows
 //! no uses, so that each allocation counts as used once, by its queue.
 
 use std::collections::HashMap;
@@ -19,10 +21,11 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use crate::error::{Error, Result};
-use crate::pool::recording::{RecordedPoint, Step};
+use crate::pool::recording::{RecordedPoint, RecordedUse, Step};
 
 /// The first line of a recording's text.
-pub(super) const HEADER: &str = "millpond pool recording 2";
+pub(super) const HEADER: &str = "millpond pool recording 3";
+const SECOND_HEADER: &str = "millpond pool recording 2";
 const FIRST_HEADER: &str = "millpond pool recording 1";
 
 /// Longest line that is read: a step has a point for each queue at most, and a name.
@@ -35,6 +38,15 @@ pub(super) fn write_header(writer: &mut impl Write) -> io::Result<()> {
 impl fmt::Display for RecordedPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.queue, self.sequence)
+    }
+}
+
+impl fmt::Display for RecordedUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let access = self
+            .writes
+            .map_or("", |writes| if writes { "w" } else { "r" });
+        write!(f, "{}{access}", self.at)
     }
 }
 
@@ -58,12 +70,25 @@ impl fmt::Display for Step {
                 tag,
             } => {
                 write!(f, "allocate {id:x} {at} {bytes}")?;
-                if *alignment != 1 {
-                    write!(f, " align {alignment}")?;
-                }
+                write_alignment(f, *alignment)?;
                 write_points(f, "after", after)?;
-                tag.as_ref()
-                    .map_or(Ok(()), |tag| write!(f, " tag {}", escaped(tag)))
+                write_tag(f, tag.as_deref())
+            }
+            Self::Refuse {
+                at,
+                bytes,
+                alignment,
+                after,
+                may_wait,
+                tag,
+            } => {
+                write!(f, "refuse {at} {bytes}")?;
+                write_alignment(f, *alignment)?;
+                write_points(f, "after", after)?;
+                if !may_wait {
+                    f.write_str(" wait no")?;
+                }
+                write_tag(f, tag.as_deref())
             }
             Self::Free {
                 id,
@@ -87,7 +112,22 @@ impl fmt::Display for Step {
     }
 }
 
-fn write_points(f: &mut fmt::Formatter<'_>, word: &str, points: &[RecordedPoint]) -> fmt::Result {
+fn write_alignment(f: &mut fmt::Formatter<'_>, alignment: usize) -> fmt::Result {
+    if alignment == 1 {
+        return Ok(());
+    }
+    write!(f, " align {alignment}")
+}
+
+fn write_tag(f: &mut fmt::Formatter<'_>, tag: Option<&str>) -> fmt::Result {
+    tag.map_or(Ok(()), |tag| write!(f, " tag {}", escaped(tag)))
+}
+
+fn write_points(
+    f: &mut fmt::Formatter<'_>,
+    word: &str,
+    points: &[impl fmt::Display],
+) -> fmt::Result {
     for (index, point) in points.iter().enumerate() {
         if index == 0 {
             write!(f, " {word} {point}")?;
@@ -128,7 +168,7 @@ pub(super) struct Reader<R> {
     /// Of a text of version 1, how many allocations each queue had.
     counts: Option<HashMap<u64, u64>>,
     /// And what stands for the one use of those that are alive.
-    uses: HashMap<usize, RecordedPoint>,
+    uses: HashMap<usize, RecordedUse>,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -142,7 +182,7 @@ impl<R: BufRead> Reader<R> {
         let first = reader.line()?.unwrap_or_default();
         reader.number = 1;
         match first.trim_end() {
-            HEADER => {}
+            HEADER | SECOND_HEADER => {}
             FIRST_HEADER => reader.counts = Some(HashMap::new()),
             first => {
                 let newer = first.strip_prefix("millpond pool recording ");
@@ -150,7 +190,7 @@ impl<R: BufRead> Reader<R> {
                     || reader.invalid(first),
                     |version| Error::Invalid {
                         what: "reading a recording",
-                        reason: format!("line 1: version '{version}' is not one of 1 and 2"),
+                        reason: format!("line 1: version '{version}' is not one of 1 to 3"),
                     },
                 ));
             }
@@ -232,7 +272,23 @@ fn parse(line: &str) -> Option<Step> {
                 at,
                 bytes,
                 alignment: alignment.map_or(Some(1), |word| word.parse().ok())?,
-                after: points(after)?,
+                after: list(after, point)?,
+                tag: tag.clone(),
+            }
+        }
+        "refuse" => {
+            let (at, bytes) = (words.point()?, words.number()?);
+            let [alignment, after, wait] = words.optional(["align", "after", "wait"])?;
+            Step::Refuse {
+                at,
+                bytes,
+                alignment: alignment.map_or(Some(1), |word| word.parse().ok())?,
+                after: list(after, point)?,
+                may_wait: match wait {
+                    None => true,
+                    Some("no") => false,
+                    Some(_) => return None,
+                },
                 tag: tag.clone(),
             }
         }
@@ -242,8 +298,8 @@ fn parse(line: &str) -> Option<Step> {
             Step::Free {
                 id,
                 on: on.map_or(Some(None), |word| point(word).map(Some))?,
-                after: points(after)?,
-                uses: points(uses)?,
+                after: list(after, point)?,
+                uses: list(uses, use_)?,
             }
         }
         "follow" => {
@@ -251,20 +307,20 @@ fn parse(line: &str) -> Option<Step> {
             let [after] = words.optional(["after"])?;
             Step::Follow {
                 at,
-                after: points(after)?,
+                after: list(after, point)?,
             }
         }
         "wait" => Step::Wait { at: words.point()? },
         _ => return None,
     };
-    let has_place = tag.is_none() || matches!(step, Step::Allocate { .. });
+    let has_place = tag.is_none() || matches!(step, Step::Allocate { .. } | Step::Refuse { .. });
     (has_place && words.next().is_none()).then_some(step)
 }
 
 fn parse_first(
     line: &str,
     counts: &mut HashMap<u64, u64>,
-    uses: &mut HashMap<usize, RecordedPoint>,
+    uses: &mut HashMap<usize, RecordedUse>,
 ) -> Option<Step> {
     let mut words = Words(line.split(' '));
     let step = match words.next()? {
@@ -277,7 +333,14 @@ fn parse_first(
             };
             *count += 1;
             let sequence = *count;
-            uses.insert(id, RecordedPoint { queue, sequence });
+            let last = RecordedPoint { queue, sequence };
+            uses.insert(
+                id,
+                RecordedUse {
+                    at: last,
+                    writes: None,
+                },
+            );
             Step::Allocate {
                 id,
                 at,
@@ -347,8 +410,19 @@ fn point(word: &str) -> Option<RecordedPoint> {
     })
 }
 
-fn points(words: Option<&str>) -> Option<Vec<RecordedPoint>> {
+fn use_(word: &str) -> Option<RecordedUse> {
+    let (at, writes) = match word.as_bytes().last()? {
+        b'w' => (&word[..word.len() - 1], Some(true)),
+        b'r' => (&word[..word.len() - 1], Some(false)),
+        _ => (word, None),
+    };
+    let at = point(at)?;
+    Some(RecordedUse { at, writes })
+}
+
+/// What commas separate; nothing, if there is nothing.
+fn list<T>(words: Option<&str>, one: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     words.map_or(Some(Vec::new()), |words| {
-        words.split(',').map(point).collect()
+        words.split(',').map(one).collect()
     })
 }
