@@ -261,3 +261,22 @@ def test_memory_that_can_not_be_a_pool_is_refused():
         Pool.over(HostMemory.wrap(b"0" * 1024))
     with pytest.raises(TypeError, match="memory"):
         Pool.over(b"0" * 1024)
+
+
+@pytest.mark.parametrize("wait", ["queue", "device", "memory"])
+def test_a_wait_counts_where_completion_does_not(device, wait):
+    one, two = device.create_queue(), device.create_queue()
+    pool = Pool(device, "host", maximum_size=MIB, opportunistic=False, internal_dependencies=False)
+    memory = pool.allocate(MIB, queue=one)
+    one.task(lambda: None, [memory]).wait()
+    used = one.task(lambda: None, [memory])
+    while used.status == "pending" or not one.is_idle:
+        pass
+    if wait == "memory":
+        memory.tobytes()
+    del memory
+    if wait != "memory":
+        with pytest.raises(MemoryError):
+            two.alloc(MIB, pool=pool, wait=False)
+        (one if wait == "queue" else device).wait()
+    two.alloc(MIB, pool=pool, wait=False)
