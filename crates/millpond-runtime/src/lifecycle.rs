@@ -32,6 +32,11 @@ pub(crate) fn is_running() -> bool {
     STATE.load(Ordering::Relaxed) == RUNNING
 }
 
+/// Whether this is a forked child, where nobody may be left to unlock what was locked.
+pub(crate) fn is_forked() -> bool {
+    STATE.load(Ordering::Relaxed) == FORKED
+}
+
 /// From now on every call answers [`Error::ShutDown`] and destructors leak.
 pub(crate) fn shut_down() {
     // In a forked child the stronger answer stays.

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use millpond_runtime::{
-    Access, AllocateOptions, Allocation, Error, Gate, MemoryKind, Pool, PoolOptions, QueueOptions,
-    Use,
+    Access, AllocateOptions, Allocation, Error, Fit, Gate, MemoryKind, Pool, PoolOptions,
+    QueueOptions, Statistics, Use,
 };
 use millpond_testkit::watchdog::watched;
 use support::{device, in_order};
@@ -147,6 +147,10 @@ fn forked_children_get_clear_errors_from_pools_and_free_nothing() {
                         pool.trim(0),
                         device.create_queue(&QueueOptions::default()).map(drop),
                     ];
+                    let holds = pool.statistics();
+                    let room = (pool.fit(1), pool.largest_free());
+                    pool.reset_highs();
+                    assert_eq!((holds, room), (Statistics::default(), (Fit::Never, 0)));
                     drop((memory, recorder, reclaimer));
                     let _ = other.close();
                     drop(other);

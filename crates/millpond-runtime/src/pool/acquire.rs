@@ -59,6 +59,20 @@ impl Wish<'_> {
     pub(crate) fn aligned_size(&self) -> usize {
         self.size + self.request.align.saturating_sub(class::GRANULE)
     }
+
+    /// The same for no more than was asked for: what is left to try where memory is short.
+    pub(crate) fn exact(&self) -> Self {
+        let size = class::exact(self.request.bytes);
+        Self {
+            class: match self.class {
+                Class::Dedicated => Class::Dedicated,
+                Class::Small(_) | Class::Large | Class::Exact => Class::Exact,
+            },
+            size,
+            most: size,
+            ..*self
+        }
+    }
 }
 
 /// Bytes that were found for a request.
@@ -174,13 +188,18 @@ impl PoolCore {
         };
         if request.bytes > self.options.max_poolable.unwrap_or(usize::MAX) {
             wish.class = Class::Dedicated;
+            wish = wish.exact();
         }
         let charge = match Tag::current() {
             None => None,
             Some(tag) => {
-                // What is granted is what was charged.
-                wish.most = size;
-                Some(self.charge(&tag, size)?)
+                let charge = self.charge(&tag, wish.size).or_else(|_| {
+                    wish = wish.exact();
+                    self.charge(&tag, wish.size)
+                })?;
+                // What is granted at most is what was charged.
+                wish.most = wish.size;
+                Some(charge)
             }
         };
         let (mut allocation, known_zero, fresh) = match self.take_cached(&wish)? {
@@ -188,7 +207,8 @@ impl PoolCore {
             None => self.allocate_slowly(&wish)?,
         };
         if let Some(charge) = charge {
-            allocation.set_tag(Some(charge.keep()));
+            let granted = allocation.block().capacity;
+            allocation.set_tag(Some(charge.keep(granted)));
         }
         let fill = match self.options.zero {
             Zero::Never => false,
@@ -226,21 +246,24 @@ impl PoolCore {
         }
     }
 
-    /// The newest block of the queue's own cache: rule R1.
+    /// The newest block of the queue's own cache: rule R1. It is of the class, or exactly what was
+    /// asked for.
     fn take_cached(&self, wish: &Wish<'_>) -> Result<Option<Allocation>> {
         let Wish { queue, request, .. } = *wish;
         let mut line = queue.lock();
         line.check_open(queue)?;
         let cache = line.cache(self.slot.index());
         let native = queue.native();
-        let taken = if native.in_order && request.align <= class::GRANULE {
-            cache.take(wish.class, wish.size, wish.most)
-        } else {
+        let mut take = |wish: &Wish<'_>| {
+            if native.in_order && request.align <= class::GRANULE {
+                return cache.take(wish.class, wish.size, wish.most);
+            }
             cache.take_if(wish.class, wish.size, wish.most, |block| {
                 (native.in_order || block.tracking.is_quiet(native))
                     && block.base.get().is_multiple_of(request.align)
             })
         };
+        let taken = take(wish).or_else(|| take(&wish.exact()));
         let timeless = self.is_timeless();
         Ok(taken.map(|block| hand_out(block, cache, queue, request.bytes, timeless)))
     }

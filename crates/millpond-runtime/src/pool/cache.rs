@@ -22,6 +22,7 @@ const LOOK: usize = 8;
 /// Freed blocks of one pool and one queue, and what is in use of it.
 pub(crate) struct Cache {
     classes: Vec<VecDeque<UniqueArc<Block>>>,
+    /// Those without a size class.
     large: Vec<UniqueArc<Block>>,
     /// Blocks that other queues may still be using; they come back when these are done.
     parked: VecDeque<UniqueArc<Block>>,
@@ -87,7 +88,7 @@ impl Cache {
     ) -> Option<UniqueArc<Block>> {
         let block = match class {
             Class::Small(index) => self.classes[usize::from(index)].pop_back(),
-            Class::Large => self.take_large(size, most, |_| true),
+            Class::Large | Class::Exact => self.take_large(size, most, |_| true),
             Class::Dedicated => None,
         }?;
         self.bytes -= block.capacity;
@@ -129,7 +130,7 @@ impl Cache {
                 let list = &mut self.classes[usize::from(index)];
                 list.pop_front_if(|block| allow(block))
             }
-            Class::Large => self.take_large(size, most, allow),
+            Class::Large | Class::Exact => self.take_large(size, most, allow),
             Class::Dedicated => None,
         }?;
         self.bytes -= block.capacity;
@@ -158,7 +159,7 @@ impl Cache {
             _ if parked => self.parked.push_back(block),
             Class::Small(index) => self.classes[usize::from(index)].push_back(block),
             // Dedicated blocks aren't cached; should one come here it is as good as any large one.
-            Class::Large | Class::Dedicated => self.large.push(block),
+            Class::Large | Class::Exact | Class::Dedicated => self.large.push(block),
         }
     }
 

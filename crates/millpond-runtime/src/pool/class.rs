@@ -1,13 +1,20 @@
-//! Size classes: four for each power of two, from 256 bytes to 4 MiB.
+//! Size classes: four for each power of two from 256 bytes to 64 KiB, eight from there to 4 MiB.
 //!
-//! A request is rounded up to its class, which wastes at most a fifth of what is granted. Larger
-//! requests are rounded up to a multiple of [`LARGE_GRANULE`] and matched by size.
+//! A request is rounded up to its class, which wastes at most a fifth of what is granted, and above
+//! 64 KiB at most a ninth. Larger requests are rounded up to a multiple of [`LARGE_GRANULE`] and matched by size. Where memory is
+//! short none is rounded up to more than a whole granule.
 
 /// Every size is a multiple of this many bytes.
 pub(crate) const GRANULE: usize = 256;
 
 /// How many classes there are.
-pub(crate) const CLASSES: usize = 4 + 4 * 12;
+pub(crate) const CLASSES: usize = COARSE + 8 * 6;
+
+/// How many of them there are up to [`COARSEST`].
+const COARSE: usize = 4 + 4 * 6;
+
+/// The largest size up to which there are four classes for each power of two.
+const COARSEST: usize = 64 << 10;
 
 /// The largest size that has a class.
 pub(crate) const LARGEST: usize = 4 << 20;
@@ -22,6 +29,8 @@ pub(crate) enum Class {
     Small(u8),
     /// A size of its own.
     Large,
+    /// What was asked for and no more, where memory is short.
+    Exact,
     /// Memory of the driver for one request, which isn't pooled.
     Dedicated,
 }
@@ -33,13 +42,23 @@ pub(crate) fn of(bytes: usize) -> Option<(Class, usize)> {
         let index = bytes.max(1).div_ceil(GRANULE) - 1;
         return Some((Class::Small(index as u8), (index + 1) * GRANULE));
     }
-    if bytes <= LARGEST {
+    if bytes <= COARSEST {
         let last = bytes - 1;
         let octave = last.ilog2() - 10;
         let quarter = (last >> (octave + 8)) & 3;
         let size = (1_usize << (octave + 8)) * (quarter + 5);
         return Some((
             Class::Small((4 + octave as usize * 4 + quarter) as u8),
+            size,
+        ));
+    }
+    if bytes <= LARGEST {
+        let last = bytes - 1;
+        let octave = last.ilog2() - 16;
+        let eighth = (last >> (octave + 13)) & 7;
+        let size = (1_usize << (octave + 13)) * (eighth + 9);
+        return Some((
+            Class::Small((COARSE + octave as usize * 8 + eighth) as u8),
             size,
         ));
     }
@@ -59,9 +78,9 @@ pub(crate) fn granule_multiple(bytes: usize) -> usize {
     bytes.div_ceil(GRANULE).saturating_mul(GRANULE)
 }
 
-/// The bytes that a request, which was granted, counts for.
-pub(crate) fn granted(bytes: usize) -> usize {
-    of(bytes).map_or(bytes, |(_, size)| size)
+/// The least that a request must be granted: a multiple of the granule, and never nothing.
+pub(crate) fn exact(bytes: usize) -> usize {
+    granule_multiple(bytes.max(1))
 }
 
 #[cfg(test)]
@@ -76,8 +95,9 @@ mod tests {
                 panic!("{bytes}")
             };
             assert!(size >= bytes && size % GRANULE == 0, "{bytes} got {size}");
+            let part = if bytes > COARSEST { 9 } else { 5 };
             assert!(
-                bytes <= 1024 || (size - bytes) * 5 <= size,
+                bytes <= 1024 || (size - bytes) * part <= size,
                 "{bytes} got {size}"
             );
             assert!(usize::from(index) < CLASSES);
@@ -94,9 +114,12 @@ mod tests {
         for index in 0..CLASSES {
             let size = if index < 4 {
                 (index + 1) * GRANULE
-            } else {
+            } else if index < COARSE {
                 let (octave, quarter) = ((index - 4) / 4, (index - 4) % 4);
                 (256 << octave) * (quarter + 5)
+            } else {
+                let (octave, eighth) = ((index - COARSE) / 8, (index - COARSE) % 8);
+                (8192 << octave) * (eighth + 9)
             };
             assert_eq!(of(size), Some((Class::Small(index as u8), size)));
             assert_ne!(

@@ -262,7 +262,7 @@ impl PoolCore {
     /// Ends the loan of a user's memory, which comes behind whatever still uses it.
     fn give_back_to(&self, lender: &Allocation, store: &Store) {
         let home = lender.home().core();
-        let pending = store.runs().filter_map(|run| run.conditions);
+        let pending = store.pending().map(|(_, conditions)| conditions);
         home.with_line(|_| {
             let tracking = &lender.block().tracking;
             pending.for_each(|points| tracking.follow(Some(home.native()), points));
@@ -317,7 +317,7 @@ impl PoolCore {
     /// Takes blocks out of circulation; their bytes are free when their last use has completed.
     pub(crate) fn absorb(
         &self,
-        blocks: Vec<UniqueArc<Block>>,
+        mut blocks: Vec<UniqueArc<Block>>,
         home: &Arc<Native>,
         way: &mut Way<'_>,
     ) {
@@ -325,11 +325,14 @@ impl PoolCore {
             return;
         }
         way.gains();
-        let mut store = lock(&self.store);
-        for block in &blocks {
-            store.put(block.base, block.capacity, block.tracking.unfinished(home));
+        if blocks.len() > 1 {
+            blocks.sort_by_cached_key(|block| block.base);
         }
-        drop(store);
+        let extents = blocks.iter().map(|block| {
+            let unfinished = block.tracking.unfinished(home);
+            (block.base, block.capacity, unfinished)
+        });
+        lock(&self.store).put_all(extents);
         // With a block may end a queue of a driver, which is nothing to do under the lock.
         drop(blocks);
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::memory::{Block, Source};
-use crate::pool::acquire::{Found, Request, Wait, Wish};
+use crate::pool::acquire::{Found, Wait, Wish};
 use crate::pool::class::Class;
 use crate::pool::core::PoolCore;
 use crate::pool::growth::Refusal;
@@ -38,7 +38,7 @@ impl PoolCore {
         if wish.class == Class::Dedicated {
             return self.find_dedicated(wish);
         }
-        let Request { align, reuse, .. } = wish.request;
+        let reuse = wish.request.reuse;
         let clock = wish.queue.lock().clock.clone();
         if reuse.follow_events
             && let Some(found) = self.find_behind(wish, &clock)
@@ -48,8 +48,8 @@ impl PoolCore {
         if reuse.opportunistic || self.is_timeless() {
             self.poll();
         }
-        if let Some(cut) = lock(&self.store).take(wish.size, align) {
-            return Ok(Found::cut(cut, wish));
+        if let Some(found) = self.take_extent(wish) {
+            return Ok(found);
         }
         if reuse.opportunistic
             && let Some(found) = self.steal(wish, |block, home| {
@@ -60,17 +60,46 @@ impl PoolCore {
         }
         if reuse.opportunistic && self.is_hoarding(wish.size) {
             self.collect_quiet();
-            if let Some(cut) = lock(&self.store).take(wish.size, align) {
-                return Ok(Found::cut(cut, wish));
+            if let Some(found) = self.take_extent(wish) {
+                return Ok(found);
             }
         }
         if self.is_comfortable_with(wish.size)
-            && let Ok(cut) = self.grow(wish.size, align, false, true)
+            && let Some(found) = self.grow_with_spare(wish)
         {
-            return Ok(Found::cut(cut, wish));
+            return Ok(found);
         }
         self.site.check_lost()?;
         self.find_without_growth(wish, &clock)
+    }
+
+    /// Cuts the request from what is free: rounded up to its class unless memory is scarce.
+    fn take_extent(&self, wish: &Wish<'_>) -> Option<Found> {
+        let mut store = lock(&self.store);
+        let wish = if store.is_scarce() {
+            wish.exact()
+        } else {
+            *wish
+        };
+        let cut = store.take(wish.size, wish.request.align)?;
+        drop(store);
+        Some(Found::cut(cut, &wish))
+    }
+
+    /// Grows by as much as the pool usually does, and where the maximum doesn't allow that by less:
+    /// down to what was asked for.
+    fn grow_with_spare(&self, wish: &Wish<'_>) -> Option<Found> {
+        let align = wish.request.align;
+        self.replace_unused(wish.size);
+        match self.grow(wish.size, align, false, true) {
+            Ok(cut) => Some(Found::cut(cut, wish)),
+            Err(Refusal::Maximum) => {
+                let wish = wish.exact();
+                let cut = self.grow(wish.size, align, false, false).ok()?;
+                Some(Found::cut(cut, &wish))
+            }
+            Err(_) => None,
+        }
     }
 
     /// Whether queues have cached so much that it should be merged before the pool grows: enough for
@@ -124,12 +153,18 @@ impl PoolCore {
         Some(Found::pending(base, &conditions, wish))
     }
 
-    /// When growing is no longer comfortable, or the driver refused.
+    /// When growing is no longer comfortable, or the driver refused. From here on no request gets
+    /// more than it asked for, unless there is plenty after all.
     #[cold]
     fn find_without_growth(&self, wish: &Wish<'_>, clock: &Clock) -> Result<Found> {
-        let Wish { request, size, .. } = *wish;
         self.collect();
-        if let Some(cut) = lock(&self.store).take(size, request.align) {
+        lock(&self.store).note_scarcity();
+        if let Some(found) = self.take_extent(wish) {
+            return Ok(found);
+        }
+        let wish = &wish.exact();
+        let Wish { request, size, .. } = *wish;
+        if let Some(cut) = self.take_free(wish) {
             return Ok(Found::cut(cut, wish));
         }
         if request.reuse.follow_events

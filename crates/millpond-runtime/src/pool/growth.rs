@@ -18,6 +18,9 @@ const PAGE: usize = 2 << 20;
 /// What a segment is rounded up to where a whole page is too much for the pool's maximum.
 const UNIT: usize = 64 << 10;
 
+/// How many segments are given back for one that is had.
+const REPLACED: usize = 4;
+
 /// Why a pool couldn't grow.
 #[derive(Debug)]
 pub(crate) enum Refusal {
@@ -91,14 +94,39 @@ impl PoolCore {
         store.take(size, align).ok_or(Refusal::Maximum)
     }
 
-    /// Reserves what the pool usually asks for, or the most that is left for it of a rounded size.
+    /// Gives segments back that nobody uses and that are too small for a request, with few driver
+    /// calls, where the pool would otherwise have more reserved than it ever had: programs whose
+    /// large blocks differ in size would leave one segment after the other behind.
+    pub(crate) fn replace_unused(&self, size: usize) {
+        let reserved = self.reserved().saturating_add(size);
+        let (excess, short) = (
+            reserved.saturating_sub(self.budget.high()),
+            self.shortage(size),
+        );
+        if excess == 0 || self.is_lent() {
+            return;
+        }
+        self.release(|store| {
+            if store.unused_bytes() < short {
+                return Vec::new();
+            }
+            let keep = store.bytes().saturating_sub(excess);
+            store.idle_segments(keep, REPLACED)
+        });
+    }
+
+    /// Reserves what the pool usually asks for, or all that the maximum leaves, or of what is needed
+    /// the most that it leaves of a rounded size.
     fn reserve(&self, size: usize, spare: bool) -> Option<Growth<'_>> {
         if !spare {
             return self.budget.reserve(size);
         }
         let usual = size.max(self.options.min_driver_alloc);
+        let left = self.budget.maximum.bytes().saturating_sub(self.reserved());
         let wishes = [
             usual.checked_next_multiple_of(PAGE)?,
+            // In one piece it serves more than in several.
+            (left / UNIT * UNIT).clamp(size, usual),
             size.checked_next_multiple_of(PAGE)?,
             size.checked_next_multiple_of(UNIT)?,
             size,

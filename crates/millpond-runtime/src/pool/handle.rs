@@ -129,14 +129,21 @@ impl Pool {
         self.core.is_lent()
     }
 
-    /// What it holds now.
+    /// What it holds now; nothing in a forked process, which has no part in its parent's memory.
     pub fn statistics(&self) -> Statistics {
+        if lifecycle::is_forked() {
+            // Nobody may be left to unlock what the numbers are under.
+            return Statistics::default();
+        }
         self.core.statistics()
     }
 
-    /// Has `used_high` and `reserved_high` count from what is used and reserved now.
+    /// Has `used_high` and `reserved_high` count from what is used and reserved now. Does nothing in
+    /// a forked process.
     pub fn reset_highs(&self) {
-        self.core.reset_highs();
+        if !lifecycle::is_forked() {
+            self.core.reset_highs();
+        }
     }
 
     /// The most that it may reserve, in bytes.
@@ -211,11 +218,12 @@ impl Pool {
     }
 
     /// Whether a request would find memory, and when. The answer is of this moment: other threads
-    /// may allocate and free.
+    /// may allocate and free. In a forked process nothing fits.
     pub fn fit(&self, bytes: usize) -> Fit {
-        let Some((_, size)) = class::of(bytes) else {
+        if class::of(bytes).is_none() || lifecycle::is_forked() {
             return Fit::Never;
-        };
+        }
+        let size = class::exact(bytes);
         self.core.collect();
         match self.core.what_makes_room(size) {
             Some(conditions) if conditions.is_empty() => Fit::Now,
@@ -234,8 +242,11 @@ impl Pool {
         Scope::enter(self.clone())
     }
 
-    /// The largest request that the pool has in one free piece, in bytes.
+    /// The largest request that the pool has in one free piece, in bytes; 0 in a forked process.
     pub fn largest_free(&self) -> usize {
+        if lifecycle::is_forked() {
+            return 0;
+        }
         self.core.collect();
         lock(&self.core.store).largest_free()
     }

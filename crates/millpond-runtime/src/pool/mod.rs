@@ -63,7 +63,7 @@ mod weaken;
 
 pub use self::acquire::Wait;
 pub(crate) use self::cache::Cache;
-pub(crate) use self::class::{Class, GRANULE, granted, granule_multiple};
+pub(crate) use self::class::{Class, GRANULE, granule_multiple};
 pub(crate) use self::core::{Identity, PoolCore};
 pub(crate) use self::current::Current;
 pub use self::current::Scope;

@@ -2,7 +2,8 @@
 //!
 //! Free and pending extents that lie side by side in one segment form a run. Any stretch of a run
 //! that is long enough would do; the one that waits for the fewest unfinished commands is chosen,
-//! and of those the one that waits for the fewest bytes. One pass over the extents finds it.
+//! and of those the one that waits for the fewest bytes. One pass over the pending extents and
+//! their neighbours finds it.
 //!
 //! Where no run is long enough, whole segments that nobody uses may go back to the driver, so that
 //! the pool can grow by what it needs.
@@ -30,8 +31,10 @@ pub(crate) fn smallest_sufficient(
     size: usize,
     timeless: bool,
 ) -> Option<Conditions> {
-    if store.pending_bytes() == 0 && store.largest_free() < size {
-        // Nothing is left to merge.
+    if store.largest_free() >= size {
+        return Some(Conditions::new());
+    }
+    if store.free_bytes() + store.pending_bytes() < size {
         return None;
     }
     let mut window: VecDeque<(Run<'_>, u64)> = VecDeque::new();
@@ -67,24 +70,22 @@ pub(crate) fn smallest_sufficient(
 /// Points after which segments of at least `bytes` in sum are wholly free, those with the least
 /// work first; none if even all segments that nobody uses don't help.
 pub(crate) fn smallest_release(store: &Store, bytes: usize, timeless: bool) -> Option<Conditions> {
-    let runs: Vec<Run<'_>> = store.runs().collect();
-    let mut segments: Vec<(u64, usize, &[Run<'_>])> = runs
-        .chunk_by(|one, next| one.segment == next.segment)
-        .filter(|runs| runs.iter().map(|run| run.len).sum::<usize>() == runs[0].segment_len)
-        .map(|runs| {
-            let pending = runs.iter().filter_map(|run| run.conditions);
-            let work = pending.map(|conditions| remaining(conditions, timeless));
-            (work.sum(), runs[0].segment_len, runs)
-        })
-        .collect();
+    if store.unused_bytes() < bytes {
+        return None;
+    }
+    let with_work = store.unused_segments().map(|(len, pending)| {
+        let work = pending.clone().map(|points| remaining(points, timeless));
+        (work.sum::<u64>(), len, pending)
+    });
+    let mut segments: Vec<_> = with_work.collect();
     segments.sort_by_key(|&(work, len, _)| (work, Reverse(len)));
     let mut sum = 0;
     let enough = segments.iter().position(|(_, len, _)| {
         sum += len;
         sum >= bytes
     })?;
-    let runs = segments[..=enough].iter().flat_map(|(_, _, runs)| *runs);
-    Some(joined(runs.filter_map(|run| run.conditions).flatten()))
+    let chosen = segments.into_iter().take(enough + 1);
+    Some(joined(chosen.flat_map(|(_, _, pending)| pending).flatten()))
 }
 
 /// The same points, those of an in-order queue as one.

@@ -91,10 +91,9 @@ impl PoolCore {
             });
         }
         let store = lock(&self.store);
-        let pending = (store.pending_bytes() > 0).then(|| store.runs());
-        for run in pending.into_iter().flatten() {
-            if let Some((native, _)) = run.conditions.and_then(|conditions| conditions.first()) {
-                add(native.id().get(), run.len);
+        for (len, conditions) in store.pending() {
+            if let Some((native, _)) = conditions.first() {
+                add(native.id().get(), len);
             }
         }
         drop(store);

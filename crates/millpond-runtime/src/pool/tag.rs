@@ -211,9 +211,13 @@ impl Charge {
         &self.tag
     }
 
-    /// The allocation is made, and refunds the tag itself.
-    pub(crate) fn keep(self) -> Tag {
+    /// The allocation is made of this many bytes, perhaps fewer than were charged, and refunds the
+    /// tag itself.
+    pub(crate) fn keep(self, granted: usize) -> Tag {
         let tag = self.tag.clone();
+        for counted in tag.chain() {
+            counted.used.fetch_sub(self.bytes - granted, Relaxed);
+        }
         std::mem::forget(self);
         tag
     }

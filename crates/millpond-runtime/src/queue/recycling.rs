@@ -6,7 +6,7 @@ use std::sync::Arc;
 use triomphe::UniqueArc;
 
 use crate::memory::{Block, Source};
-use crate::pool::{Class, Way, granted};
+use crate::pool::{Class, Way};
 use crate::queue::QueueCore;
 
 impl QueueCore {
@@ -17,7 +17,7 @@ impl QueueCore {
         *owned.host_shared.get_mut() = false;
         owned.tracking.forget_content();
         if let Some(tag) = owned.tag.take() {
-            tag.refund(granted(owned.bytes));
+            tag.refund(owned.capacity);
         }
         let Source::Pool { pool, class } = &owned.source else {
             return;

@@ -272,3 +272,31 @@ fn f038_parts_of_memory_are_the_bytes_they_say() {
         }
     });
 }
+
+#[test]
+fn f025_segments_that_are_too_small_make_way_for_those_that_are_not() {
+    each(|device| {
+        let queue = in_order(device);
+        let options = PoolOptions {
+            min_driver_alloc: 1,
+            ..PoolOptions::default()
+        };
+        let pool = pool(device, options);
+        let kept = queue.allocate_from(&pool, 2 * MIB).unwrap();
+        for size in (4..=40).step_by(4) {
+            drop(queue.allocate_from(&pool, size * MIB).unwrap());
+            assert!(
+                pool.largest_free() >= size * MIB,
+                "it isn't cached any more"
+            );
+            check(&pool);
+        }
+        let now = pool.statistics();
+        assert_eq!(now.reserved_high, 42 * MIB, "{now:?}");
+        // What has been reserved once may be reserved again without that.
+        let large = queue.allocate_from(&pool, 38 * MIB).unwrap();
+        assert_eq!(pool.statistics().reserved, 42 * MIB);
+        drop((kept, large));
+        check(&pool);
+    });
+}

@@ -31,6 +31,7 @@ mod recording;
 mod replay;
 mod retention;
 mod reuse;
+mod scarcity;
 mod sharing;
 mod threads;
 mod timeless;

@@ -357,13 +357,13 @@ fn a_replay_of_fragments_says_how_much_lay_idle() {
             let _large = one.allocate_from(pool, 2 * BLOCK).unwrap();
         });
         let options = PoolOptions {
-            min_driver_alloc: 1,
+            min_driver_alloc: 8 * BLOCK,
             ..PoolOptions::default()
         };
         let replay = replay(&recording, &options);
-        assert_eq!(replay.reserved_high, 10 * BLOCK);
+        assert_eq!(replay.reserved_high, 16 * BLOCK);
         assert_eq!(replay.used_at_reserved_high, 6 * BLOCK);
-        assert!((replay.fragmentation().unwrap() - 10.0 / 6.0).abs() < 1e-9);
+        assert!((replay.fragmentation().unwrap() - 16.0 / 6.0).abs() < 1e-9);
     });
 }
 

@@ -18,6 +18,9 @@ use smallvec::SmallVec;
 
 use crate::queue::Native;
 
+/// Memory is scarce when less than this part of it isn't in use, and there is no more to be had.
+const SCARCE: usize = 8;
+
 /// Points that must be reached before an extent is free.
 pub(crate) type Conditions = SmallVec<[(Arc<Native>, u64); 2]>;
 
@@ -25,6 +28,10 @@ pub(crate) type Conditions = SmallVec<[(Arc<Native>, u64); 2]>;
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     segments: BTreeMap<usize, Segment>,
+    /// Begins of the segments of which nothing is in use, and the bytes of these and of all.
+    unused: BTreeSet<usize>,
+    unused_bytes: usize,
+    bytes: usize,
     free: BTreeMap<usize, Free>,
     /// Length and begin of the free extents that requests may be cut from.
     by_size: BTreeSet<(usize, usize)>,
@@ -32,12 +39,16 @@ pub(crate) struct Store {
     ledgers: BTreeMap<QueueId, Ledger>,
     free_bytes: usize,
     pending_bytes: usize,
+    /// Whether the pool couldn't grow for a request, and hasn't since, and little was left.
+    was_scarce: bool,
 }
 
 /// Memory had from the driver, or lent by a user.
 #[derive(Debug)]
 struct Segment {
     raw: RawAllocation,
+    /// Bytes that are neither free nor pending.
+    used: usize,
     /// Serves one request and goes back when that one is over.
     dedicated: bool,
     /// Whether all of it was free when ages were last looked at.
@@ -94,6 +105,11 @@ impl Store {
         self.free_bytes
     }
 
+    /// Bytes of all segments.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Bytes of extents that wait for their last use.
     pub(crate) fn pending_bytes(&self) -> usize {
         self.pending_bytes
@@ -125,6 +141,18 @@ impl Store {
         Some(self.cut(begin, len, base, size))
     }
 
+    /// Notes that the pool can't grow for a request.
+    pub(crate) fn note_scarcity(&mut self) {
+        self.was_scarce = true;
+    }
+
+    /// Whether little was left when the pool couldn't grow, and is still: what is granted is then
+    /// not rounded up to classes, which would take from others what their requests need.
+    pub(crate) fn is_scarce(&mut self) -> bool {
+        self.was_scarce &= self.free_bytes + self.pending_bytes < self.bytes / SCARCE;
+        self.was_scarce
+    }
+
     /// Takes out the pending extent that fits and whose points `cost` says are nearest, with what
     /// of it isn't needed left pending.
     pub(crate) fn take_pending(
@@ -141,6 +169,7 @@ impl Store {
             .filter_map(|(&begin, extent)| Some((cost(&extent.conditions)?, extent.len, begin)))
             .min()?;
         let extent = self.remove_pending(begin)?;
+        self.count_use(begin, extent.len as isize);
         if extent.len > size {
             // What is left over keeps waiting for all that the whole waited for.
             self.put(
@@ -154,7 +183,35 @@ impl Store {
 
     /// Gives an extent back, free as soon as the conditions are met.
     pub(crate) fn put(&mut self, begin: Address, len: usize, conditions: Conditions) {
+        self.count_use(begin.get(), -(len as isize));
         self.insert(begin.get(), len, conditions);
+    }
+
+    /// The same for many, in the order of their addresses: neighbours that are free already come as
+    /// one.
+    pub(crate) fn put_all(&mut self, extents: impl Iterator<Item = (Address, usize, Conditions)>) {
+        let mut run = 0..0;
+        let mut limit = 0;
+        for (begin, len, conditions) in extents {
+            let end = begin.get() + len;
+            if !conditions.is_empty() {
+                self.put(begin, len, conditions);
+            } else if begin.get() == run.end && end <= limit {
+                run.end = end;
+            } else {
+                self.put_run(&run);
+                run = begin.get()..end;
+                let segment = self.segment_around(begin);
+                limit = segment.map_or(end, |(first, len)| first.get() + len);
+            }
+        }
+        self.put_run(&run);
+    }
+
+    fn put_run(&mut self, run: &Range<usize>) {
+        if !run.is_empty() {
+            self.put(Address::new(run.start), run.len(), Conditions::new());
+        }
     }
 
     fn insert(&mut self, begin: usize, len: usize, conditions: Conditions) {
@@ -210,10 +267,15 @@ impl Store {
             begin,
             Segment {
                 raw,
+                used: 0,
                 dedicated,
                 was_idle: false,
             },
         );
+        self.bytes += len;
+        self.unused_bytes += len;
+        self.unused.insert(begin);
+        self.was_scarce = false;
         self.insert_free(begin, len, begin);
     }
 
@@ -226,17 +288,15 @@ impl Store {
     /// Takes out segments of which nothing is used, at most `most` of them, until at most `keep`
     /// bytes are here.
     pub(crate) fn idle_segments(&mut self, keep: usize, most: usize) -> Vec<RawAllocation> {
-        let sizes = self.segments.values();
-        let mut bytes: usize = sizes.map(|segment| segment.raw.layout.size()).sum();
         let mut taken = Vec::new();
+        if self.bytes <= keep || self.unused.is_empty() {
+            return taken;
+        }
         for begin in self.idle(|_| true) {
-            if taken.len() >= most || bytes <= keep {
+            if taken.len() >= most || self.bytes <= keep {
                 break;
             }
-            if let Some(segment) = self.remove_segment(begin) {
-                bytes -= segment.layout.size();
-                taken.push(segment);
-            }
+            taken.extend(self.remove_segment(begin));
         }
         taken
     }
@@ -266,45 +326,94 @@ impl Store {
 
     /// Begins of the segments that `select` wants and of which nothing is used, in order.
     fn idle(&self, select: impl Fn(&Segment) -> bool) -> Vec<usize> {
-        let is_idle = |begin: &usize, segment: &Segment| {
+        let is_idle = |begin: &usize| {
+            let segment = &self.segments[begin];
             let free = self.free.get(begin).map(|free| free.len);
             free == Some(segment.raw.layout.size()) && select(segment)
         };
-        let segments = self.segments.iter();
-        let idle = segments.filter(|(begin, segment)| is_idle(begin, segment));
-        idle.map(|(&begin, _)| begin).collect()
+        self.unused.iter().copied().filter(is_idle).collect()
     }
 
     fn remove_segment(&mut self, begin: usize) -> Option<RawAllocation> {
+        let segment = self.segments.remove(&begin)?.raw;
         self.remove_free(begin);
-        self.segments.remove(&begin).map(|segment| segment.raw)
+        self.unused.remove(&begin);
+        self.unused_bytes -= segment.layout.size();
+        self.bytes -= segment.layout.size();
+        Some(segment)
     }
 
-    /// Free and pending extents by address, each with the begin of its segment.
+    /// Counts bytes of the segment around an address that are in use from now on, or no longer.
+    fn count_use(&mut self, begin: usize, change: isize) {
+        let Some((&first, segment)) = self.segments.range_mut(..=begin).next_back() else {
+            return;
+        };
+        let len = segment.raw.layout.size();
+        let was_unused = segment.used == 0;
+        segment.used = segment.used.wrapping_add_signed(change);
+        segment.was_idle &= change < 0;
+        match (was_unused, segment.used == 0) {
+            (true, false) => {
+                self.unused.remove(&first);
+                self.unused_bytes -= len;
+            }
+            (false, true) => {
+                self.unused.insert(first);
+                self.unused_bytes += len;
+            }
+            _ => {}
+        }
+    }
+
+    /// Bytes of segments of which nothing is in use, though a part of them may be pending.
+    pub(crate) fn unused_bytes(&self) -> usize {
+        self.unused_bytes
+    }
+
+    /// These segments, each with what of it is pending.
+    pub(crate) fn unused_segments(
+        &self,
+    ) -> impl Iterator<Item = (usize, impl Iterator<Item = &Conditions> + Clone)> {
+        self.unused.iter().map(|&begin| {
+            let len = self.segments[&begin].raw.layout.size();
+            let pending = self.pending.range(begin..begin + len);
+            (len, pending.map(|(_, extent)| &extent.conditions))
+        })
+    }
+
+    /// Pending extents: how long each is, and what it waits for.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (usize, &Conditions)> {
+        let pending = self.pending.values();
+        pending.map(|extent| (extent.len, &extent.conditions))
+    }
+
+    /// Pending extents and the free ones beside them, by address.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Run<'_>> {
-        let mut free = self.free.iter().peekable();
-        let mut pending = self.pending.iter().peekable();
-        std::iter::from_fn(move || {
-            let next_is_free = match (free.peek(), pending.peek()) {
-                (Some((free, _)), Some((pending, _))) => free < pending,
-                (free, _) => free.is_some(),
-            };
-            let (begin, len, conditions) = if next_is_free {
-                let (&begin, extent) = free.next()?;
-                (begin, extent.len, None)
-            } else {
-                let (&begin, extent) = pending.next()?;
-                (begin, extent.len, Some(&extent.conditions))
-            };
-            let (&segment, found) = self.segments.range(..=begin).next_back()?;
-            Some(Run {
-                segment,
-                segment_len: found.raw.layout.size(),
-                begin,
-                len,
-                conditions,
-                dedicated: found.dedicated,
-            })
+        let mut done = 0;
+        self.pending.iter().flat_map(move |(&begin, extent)| {
+            let end = begin + extent.len;
+            let before = self.free.range(done..begin).next_back();
+            let before = before.filter(|(free, extent)| *free + extent.len == begin);
+            let after = self.free.get_key_value(&end);
+            done = after.map_or(end, |(&free, extent)| free + extent.len);
+            let free = |(&begin, extent): (&usize, &Free)| (begin, extent.len, None);
+            let runs = [
+                before.map(free),
+                Some((begin, extent.len, Some(&extent.conditions))),
+                after.map(free),
+            ];
+            runs.into_iter()
+                .flatten()
+                .filter_map(|(begin, len, conditions)| {
+                    let (&segment, found) = self.segments.range(..=begin).next_back()?;
+                    Some(Run {
+                        segment,
+                        begin,
+                        len,
+                        conditions,
+                        dedicated: found.dedicated,
+                    })
+                })
         })
     }
 
@@ -328,9 +437,7 @@ impl Store {
     /// Takes `size` bytes from `base` out of the free extent at `begin`.
     fn cut(&mut self, begin: usize, len: usize, base: usize, size: usize) -> Cut {
         let fresh_from = self.remove_free(begin);
-        if let Some((_, segment)) = self.segments.range_mut(..=begin).next_back() {
-            segment.was_idle = false;
-        }
+        self.count_use(begin, size as isize);
         let end = base + size;
         if base > begin {
             self.insert_free(begin, base - begin, fresh_from.min(base));
@@ -383,23 +490,29 @@ impl Store {
 
     /// Inserts a used extent together with free neighbours of the same segment.
     fn merge(&mut self, begin: usize, len: usize) {
-        let (mut begin, end) = (begin, begin + len);
-        if let Some((&before, extent)) = self.free.range(..begin).next_back()
-            && before + extent.len == begin
-            && !self.segments.contains_key(&begin)
-        {
-            self.remove_free(before);
-            begin = before;
-        }
+        let (mut end, mut fresh_from) = (begin + len, begin + len);
         if !self.segments.contains_key(&end)
             && let Some(after) = self.free.get(&end)
         {
             let after = after.len;
-            let fresh_from = self.remove_free(end);
-            self.insert_free(begin, end + after - begin, fresh_from);
+            fresh_from = self.remove_free(end);
+            end += after;
+        }
+        // What lies before only becomes longer, and keeps its place.
+        let before = self.free.range_mut(..begin).next_back();
+        if let Some((&before, extent)) = before
+            && before + extent.len == begin
+            && !self.segments.contains_key(&begin)
+        {
+            let len = end - before;
+            let shorter = std::mem::replace(extent, Free { len, fresh_from });
+            self.free_bytes += len - shorter.len;
+            if self.by_size.remove(&(shorter.len, before)) {
+                self.by_size.insert((len, before));
+            }
             return;
         }
-        self.insert_free(begin, end - begin, end);
+        self.insert_free(begin, end - begin, fresh_from);
     }
 }
 
@@ -407,7 +520,6 @@ impl Store {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'a> {
     pub(crate) segment: usize,
-    pub(crate) segment_len: usize,
     pub(crate) begin: usize,
     pub(crate) len: usize,
     /// What it waits for, if it does.

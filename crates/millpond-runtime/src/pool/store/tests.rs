@@ -101,12 +101,34 @@ fn a_dedicated_segment_serves_nobody_else() {
     assert!(store.is_empty() && store.free_bytes() == 0);
 }
 
+#[test]
+fn what_comes_at_once_is_merged_as_if_it_came_one_by_one() {
+    let mut store = Store::default();
+    store.add_segment(segment(0x1_0000, 0x1000, false), false);
+    store.add_segment(segment(0x1_1000, 0x1000, false), false);
+    let mut cuts: Vec<Address> = (0..8).map(|_| store.take(0x400, 1).unwrap().base).collect();
+    cuts.sort();
+    assert_eq!((store.bytes(), store.unused_bytes()), (0x2000, 0));
+    let last = cuts.pop().unwrap();
+    store.put_all(cuts.iter().map(|&begin| (begin, 0x400, Conditions::new())));
+    assert_eq!((store.free_bytes(), store.unused_bytes()), (0x1c00, 0x1000));
+    assert_eq!(store.largest_free(), 0x1000, "segments stay apart");
+    store.put(last, 0x400, Conditions::new());
+    assert_eq!(store.free.len(), 2);
+    assert_eq!((store.free_bytes(), store.unused_bytes()), (0x2000, 0x2000));
+    let cut = store.take(0x400, 1).unwrap();
+    assert_eq!(store.idle_segments(0, usize::MAX).len(), 1);
+    assert_eq!((store.bytes(), store.unused_bytes()), (0x1000, 0));
+    store.put(cut.base, 0x400, Conditions::new());
+    assert_eq!(store.idle_segments(0, usize::MAX).len(), 1);
+    assert_eq!((store.bytes(), store.unused_bytes()), (0, 0));
+}
+
 /// The best place for a request: the smallest extent that has it, by looking at all of them.
 fn best_fit(store: &Store, size: usize, align: usize) -> Option<(usize, usize)> {
-    let free = store.runs().filter(|run| run.conditions.is_none());
-    let fits = free.filter_map(|run| {
-        let base = run.begin.next_multiple_of(align);
-        (base + size <= run.begin + run.len).then_some((run.len, run.begin))
+    let fits = store.free.iter().filter_map(|(&begin, extent)| {
+        let base = begin.next_multiple_of(align);
+        (base + size <= begin + extent.len).then_some((extent.len, begin))
     });
     fits.min()
 }
