@@ -3,7 +3,7 @@
 //! `cargo run --release -p millpond-runtime --example pool_rivals` measures everything in one run
 //! and prints tables; `--markdown` prints them as the documentation has them, `--json` as one line
 //! for each figure, `--quick` does little of everything, and words select tables: `pairs`, `rules`,
-//! `sizes`, `full`, `threads`, `traces`. `cargo xtask bench --pools --write` keeps the page.
+//! `sizes`, `full`, `threads`, `traces`, `ahead`. `cargo xtask bench --pools --write` keeps the page.
 //!
 //! Pools and rivals manage addresses of a device without memory, so that nothing but their own
 //! work is measured; the heaps manage memory of the process, which nobody touches.
@@ -17,6 +17,7 @@
     reason = "heaps and the processor's clock are asked directly"
 )]
 
+mod ahead;
 mod allocator;
 mod churn;
 mod clock;
@@ -66,6 +67,7 @@ const TABLES: &[(&str, Measure)] = &[
     ("full", churn::occupancy),
     ("threads", threads::table),
     ("traces", replay::table),
+    ("ahead", ahead::table),
 ];
 
 fn main() {
