@@ -317,6 +317,12 @@ impl Tracking {
         !self.has_others.load(Relaxed) && home.in_order && last <= clock.of(home.id())
     }
 
+    /// Whether the clock comes after every use by queues other than the home.
+    pub(crate) fn others_are_before(&self, clock: &Clock) -> bool {
+        let others = lock(&self.others);
+        !self.is_revoked() && others.iter().all(|entry| entry.is_before(clock))
+    }
+
     /// The same uses, for an allocation that is at home on another queue from now on.
     pub(crate) fn rehome(&mut self, old: &Arc<Native>) -> Self {
         let moved = std::mem::take(self);
@@ -353,6 +359,13 @@ impl Use {
         self.reads
             .retain(|read| !self.queue.is_over(*read, timeless));
         self.matters(timeless)
+    }
+
+    /// Whether the clock comes after all of it.
+    fn is_before(&self, clock: &Clock) -> bool {
+        let last = self.reads.iter().chain([&self.write]).max();
+        // A point of an out-of-order queue says nothing of those with smaller numbers.
+        self.queue.in_order && last.is_some_and(|&last| clock.is_after(self.queue.point(last)))
     }
 
     /// Whether its last write has failed, which is somebody's content.

@@ -234,19 +234,21 @@ impl Cache {
         quiet
     }
 
-    /// Takes out the parked blocks that `is_quiet` says are done, looking at a few.
-    pub(crate) fn unpark(&mut self, is_quiet: impl Fn(&Block) -> bool) -> Vec<UniqueArc<Block>> {
+    /// Takes out the parked blocks that `is_ready` accepts, looking at the few that have been here
+    /// longest; where that is none of them, others come first the next time.
+    pub(crate) fn unpark(&mut self, is_ready: impl Fn(&Block) -> bool) -> Vec<UniqueArc<Block>> {
         let mut ready = Vec::new();
+        let mut waiting = 0;
         for _ in 0..self.parked.len().min(16) {
-            let Some(block) = self.parked.pop_front() else {
-                break;
-            };
-            if is_quiet(&block) {
+            if !is_ready(&self.parked[waiting]) {
+                waiting += 1;
+            } else if let Some(block) = self.parked.remove(waiting) {
                 self.bytes -= block.capacity;
                 ready.push(block);
-            } else {
-                self.parked.push_back(block);
             }
+        }
+        if ready.is_empty() {
+            self.parked.rotate_left(waiting);
         }
         ready
     }

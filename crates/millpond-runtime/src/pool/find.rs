@@ -414,12 +414,19 @@ impl PoolCore {
         })
     }
 
-    /// Puts parked blocks that have become quiet back into their class lists; whether there were any.
+    /// Puts parked blocks back into their class lists that have become quiet, or that the queue is
+    /// ordered behind all uses of; whether there were any.
     pub(crate) fn unpark(&self, wish: &Wish<'_>) -> bool {
         let mut line = wish.queue.lock();
         let native = wish.queue.native();
+        let follows = native.in_order && wish.request.reuse.follow_events;
+        let clock = follows.then(|| line.clock.clone());
         let cache = line.cache(self.slot.index());
-        let ready = cache.unpark(|block| block.tracking.is_quiet(native));
+        let ready = cache.unpark(|block| {
+            let tracking = &block.tracking;
+            let is_behind = |clock| tracking.others_are_before(clock);
+            tracking.is_quiet(native) || clock.as_ref().is_some_and(is_behind)
+        });
         let any = !ready.is_empty();
         for block in ready {
             if let Source::Pool { class, .. } = block.source {

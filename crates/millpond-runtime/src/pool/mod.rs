@@ -9,12 +9,14 @@
 //!
 //! A request is decided in this order (`acquire.rs`, `find.rs`):
 //!
-//! 1. the queue's own newest block of the class (R1), then its parked blocks that became quiet;
+//! 1. the queue's own newest block of the class (R1), then its parked blocks that became quiet or
+//!    whose uses it is ordered behind;
 //! 2. blocks whose last use the queue is ordered behind (R2);
 //! 3. what has completed: the store, then the oldest blocks of other queues (R3);
 //! 4. growth from the driver, while that is comfortable and within the maximum (R4), unless queues
-//!    have cached so much that merging it serves;
-//! 5. everything the queues have cached, merged;
+//!    have cached so much that merging it serves, and in place of idle segments once the pool would
+//!    have more reserved than ever;
+//! 5. everything the queues have cached, merged; from here on no request is rounded up to its class;
 //! 6. pending memory that the queue is made to wait for, the least work away (R5);
 //! 7. growing in place of the pool's idle segments, where these are enough, and what other threads
 //!    are moving just now (`underway.rs`): nobody has to give up anything for either;

@@ -241,3 +241,37 @@ fn who_uses_memory_that_another_queue_took_comes_behind_its_last_use() {
         used.wait().unwrap();
     });
 }
+
+#[test]
+fn a_queue_that_waits_for_the_last_reader_has_its_memory_again() {
+    each(|device| {
+        for follow_events in [true, false] {
+            let (writer, reader) = (in_order(device), in_order(device));
+            let reuse = Reuse {
+                follow_events,
+                ..Reuse::default()
+            };
+            let options = PoolOptions {
+                reuse,
+                ..PoolOptions::default()
+            };
+            let pool = pool(device, options);
+            let gate = close_gate(&reader);
+            let memory = writer.allocate_from(&pool, 1000).unwrap();
+            let address = memory.address();
+            use_on(&writer, &memory);
+            use_on(&reader, &memory);
+            let before = reader.record().unwrap();
+            drop(memory);
+            let other = writer.allocate_from(&pool, 1000).unwrap();
+            assert_ne!(other.address(), address, "the reader isn't done");
+            writer.wait_for(&before).unwrap();
+            let again = writer.allocate_from(&pool, 1000).unwrap();
+            assert_eq!(again.address() == address, follow_events, "rule R2");
+            use_on(&writer, &again);
+            gate.open();
+            device.wait().unwrap();
+            check(&pool);
+        }
+    });
+}
