@@ -2,6 +2,7 @@
 
 use std::alloc::Layout;
 
+use millpond_hal::RawAllocation;
 use millpond_types::MemoryKind;
 
 use super::*;
