@@ -40,9 +40,9 @@ mod cases {
     use std::hint::black_box;
     use std::sync::Arc;
 
-    use millpond_hal::Driver;
-    use millpond_hal::null::NullDriver;
-    use millpond_runtime::{MemoryKind, Registry};
+    use millpond_hal::null::{NullDriver, NullOptions};
+    use millpond_hal::{Access, Driver, QueueOptions};
+    use millpond_runtime::{MemoryKind, PoolOptions, Queue, Registry, Use};
 
     use super::PAIRS;
 
@@ -58,7 +58,25 @@ mod cases {
         ("same queue, a large size", |mark| {
             same_queue(64 << 20, mark);
         }),
+        ("another queue, never used", |mark| {
+            another_queue(Before::Nothing, mark);
+        }),
+        ("another queue, through an event", |mark| {
+            another_queue(Before::Followed, mark);
+        }),
+        ("another queue, completed", |mark| {
+            another_queue(Before::Completed, mark);
+        }),
     ];
+
+    /// What was done with memory when another queue asks for it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Before {
+        Nothing,
+        /// A command, which hasn't run; the other queue waits for an event behind it.
+        Followed,
+        Completed,
+    }
 
     /// A queue that finds what it freed a moment ago.
     fn same_queue(bytes: usize, mark: Mark) {
@@ -78,6 +96,51 @@ mod cases {
             mark();
             pairs(count);
             mark();
+        }
+    }
+
+    /// A queue that finds what another one freed, in a pool that has nothing else.
+    fn another_queue(before: Before, mark: Mark) {
+        let driver = NullDriver::with(NullOptions {
+            manual: true,
+            ..NullOptions::default()
+        });
+        let devices = Registry::new(&[Arc::new(driver.clone()) as Arc<dyn Driver>]);
+        let device = devices.default_device().unwrap();
+        let queue = || device.create_queue(&QueueOptions::default()).unwrap();
+        for count in [PAIRS, 2 * PAIRS] {
+            let (first, second) = (queue(), queue());
+            let options = PoolOptions {
+                maximum_size: Some((count + 1) << 10),
+                ..PoolOptions::default()
+            };
+            let pool = device.create_pool(MemoryKind::Device, options).unwrap();
+            let allocate = |queue: &Queue| queue.allocate_from(&pool, 1000).unwrap();
+            let mut blocks: Vec<_> = (0..count + 1).map(|_| allocate(&first)).collect();
+            for memory in blocks.iter().filter(|_| before != Before::Nothing) {
+                let access = Access::Write;
+                let uses = [Use {
+                    allocation: memory,
+                    access,
+                }];
+                first.task("use", &uses, || Ok(())).unwrap();
+            }
+            blocks.clear();
+            match before {
+                Before::Nothing => {}
+                Before::Followed => second.wait_for(&first.record().unwrap()).unwrap(),
+                Before::Completed => assert!(driver.run_all() > 0),
+            }
+            // The second queue holds what it got, so that it has to look every time.
+            let mut held = Vec::with_capacity(count + 1);
+            held.push(allocate(&second));
+            mark();
+            for _ in 0..count {
+                held.push(black_box(allocate(&second)));
+            }
+            held.clear();
+            mark();
+            driver.run_all();
         }
     }
 }

@@ -10,7 +10,7 @@
 //! which asks for the order of steps, locks and flags are as well. Reference counts stay the
 //! standard library's, and so do statics and most of what threads hold.
 
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 
 #[cfg(shuttle)]
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
@@ -34,6 +34,16 @@ pub(crate) use std::sync::atomic;
 #[inline]
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, if nobody has it locked.
+#[inline]
+pub(crate) fn try_lock<T: ?Sized>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// Lets the checker run another thread where the code looks at a count that it doesn't know.

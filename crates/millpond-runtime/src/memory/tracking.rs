@@ -17,7 +17,7 @@
 //! a pool must not (rule R3 is off), its memory is *timeless*: uses count until the host has
 //! waited for them.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use millpond_hal::{Access, Point};
 use smallvec::SmallVec;
@@ -43,8 +43,11 @@ pub(crate) struct Tracking {
     has_others: AtomicBool,
     /// Whether the bytes were taken back while there were handles.
     revoked: AtomicBool,
-    others: Mutex<Vec<Use>>,
+    others: Mutex<Uses>,
 }
+
+/// One for each queue. Memory rarely has uses by more than one other queue at a time.
+type Uses = SmallVec<[Use; 1]>;
 
 /// Uses by one queue other than an in-order home.
 #[derive(Debug)]
@@ -160,7 +163,7 @@ impl Tracking {
     fn others_rest(&self, timeless: bool) -> bool {
         let mut others = lock(&self.others);
         let revoked = self.is_revoked();
-        others.retain_mut(|entry| entry.matters_still(self.timeless));
+        others.retain(|entry| entry.matters_still(self.timeless));
         self.has_others
             .store(revoked || !others.is_empty(), Relaxed);
         !revoked && !others.iter().any(|entry| entry.matters(timeless))
@@ -226,36 +229,7 @@ impl Tracking {
     }
 
     fn record_other(&self, on: &Arc<Native>, sequence: u64, access: Access) {
-        let mut others = lock(&self.others);
-        let position = others
-            .iter()
-            .position(|entry| Arc::ptr_eq(&entry.queue, on));
-        let index = position.unwrap_or_else(|| {
-            // Memory that many queues read, one after the other, remembers those that matter.
-            if others.len() >= MANY && others.len().is_power_of_two() {
-                others.retain_mut(|entry| entry.matters_still(self.timeless));
-            }
-            others.push(Use {
-                queue: Arc::clone(on),
-                write: 0,
-                stale: false,
-                reads: SmallVec::new(),
-            });
-            others.len() - 1
-        });
-        let entry = &mut others[index];
-        if access.writes() {
-            // Points of memory that was freed come in any order.
-            entry.write = entry.write.max(sequence);
-            entry.stale = false;
-        } else if on.in_order {
-            entry.reads = SmallVec::from_slice(&[sequence]);
-        } else {
-            if entry.reads.len() >= JOIN / 2 {
-                entry.reads.retain(|read| !on.is_over(*read, self.timeless));
-            }
-            entry.reads.push(sequence);
-        }
+        record_among(&mut lock(&self.others), on, sequence, access, self.timeless);
         self.has_others.store(true, Relaxed);
     }
 
@@ -324,25 +298,71 @@ impl Tracking {
     }
 
     /// The same uses, for an allocation that is at home on another queue from now on.
-    pub(crate) fn rehome(&mut self, old: &Arc<Native>) -> Self {
-        let moved = std::mem::take(self);
-        let write = moved.write.swap(0, Relaxed);
-        let read = moved.read.swap(0, Relaxed);
+    pub(crate) fn rehome(&mut self, old: &Arc<Native>) {
+        let (write, read) = (self.write.load(Relaxed), self.read.load(Relaxed));
+        self.write.store(0, Relaxed);
+        self.read.store(0, Relaxed);
         // What is over needs nobody behind it: its content is nobody's from here on.
-        let known = old.known(moved.timeless);
-        if write > known {
-            moved.record_other(old, write, Access::Write);
+        let known = old.known(self.timeless);
+        let others = self
+            .others
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for (sequence, access) in [(write, Access::Write), (read, Access::Read)] {
+            if sequence > known {
+                record_among(others, old, sequence, access, self.timeless);
+                self.has_others.store(true, Relaxed);
+            }
         }
-        if read > known {
-            moved.record_other(old, read, Access::Read);
+        self.stale.store(true, Relaxed);
+        for entry in others {
+            entry.stale = true;
         }
-        moved.forget_content();
-        moved
     }
 
     /// Whether other queues than an in-order home used it since it was last quiet.
+    #[inline]
     pub(crate) fn has_others(&self) -> bool {
         self.has_others.load(Relaxed)
+    }
+}
+
+/// Records a use among those by other queues.
+fn record_among(
+    others: &mut Uses,
+    on: &Arc<Native>,
+    sequence: u64,
+    access: Access,
+    timeless: bool,
+) {
+    let position = others
+        .iter()
+        .position(|entry| Arc::ptr_eq(&entry.queue, on));
+    let index = position.unwrap_or_else(|| {
+        // Memory that many queues read, one after the other, remembers those that matter.
+        if others.len() >= MANY && others.len().is_power_of_two() {
+            others.retain(|entry| entry.matters_still(timeless));
+        }
+        others.push(Use {
+            queue: Arc::clone(on),
+            write: 0,
+            stale: false,
+            reads: SmallVec::new(),
+        });
+        others.len() - 1
+    });
+    let entry = &mut others[index];
+    if access.writes() {
+        // Points of memory that was freed come in any order.
+        entry.write = entry.write.max(sequence);
+        entry.stale = false;
+    } else if on.in_order {
+        entry.reads = SmallVec::from_slice(&[sequence]);
+    } else {
+        if entry.reads.len() >= JOIN / 2 {
+            entry.reads.retain(|read| !on.is_over(*read, timeless));
+        }
+        entry.reads.push(sequence);
     }
 }
 

@@ -18,7 +18,7 @@ use crate::pool::pressure::{Level, Pressure};
 use crate::pool::store::{Conditions, Cut};
 use crate::pool::tag::{Charge, Tag};
 use crate::pool::weaken::{Rule, is_broken};
-use crate::queue::{Queue, QueueCore};
+use crate::queue::{Line, Native, Queue, QueueCore};
 use crate::sync::atomic::AtomicBool;
 
 /// What is asked of a pool.
@@ -75,53 +75,65 @@ impl Wish<'_> {
     }
 }
 
-/// Bytes that were found for a request.
-pub(crate) struct Found {
-    pub(crate) base: Address,
-    pub(crate) capacity: usize,
+/// What was found for a request.
+pub(crate) enum Found {
+    /// A block that another queue freed.
+    Block(UniqueArc<Block>),
+    /// Bytes that are no block yet.
+    Extent(Extent),
+}
+
+/// Bytes of a pool's segment.
+pub(crate) struct Extent {
+    base: Address,
+    capacity: usize,
     /// Who still uses them.
-    pub(crate) tracking: Tracking,
-    pub(crate) class: Class,
-    pub(crate) fresh: bool,
-    pub(crate) zeroed: bool,
-    /// What another queue knew of them, to be written anew.
-    pub(crate) record: Option<UniqueArc<Block>>,
+    tracking: Tracking,
+    class: Class,
+    fresh: bool,
+    zeroed: bool,
 }
 
 impl Found {
     pub(crate) fn cut(cut: Cut, wish: &Wish<'_>) -> Self {
-        Self {
+        Self::Extent(Extent {
             base: cut.base,
             capacity: wish.size,
             tracking: Tracking::default(),
             class: wish.class,
             fresh: cut.fresh,
             zeroed: cut.zeroed,
-            record: None,
-        }
+        })
     }
 
     pub(crate) fn pending(base: Address, conditions: &Conditions, wish: &Wish<'_>) -> Self {
-        Self {
+        Self::Extent(Extent {
             base,
             capacity: wish.size,
             tracking: Tracking::behind(conditions),
             class: wish.class,
             fresh: false,
             zeroed: false,
-            record: None,
-        }
+        })
+    }
+
+    /// A block from the cache of the queue that was its home; under that queue's line.
+    #[inline]
+    pub(crate) fn of(mut block: UniqueArc<Block>, home: &Arc<Native>) -> Self {
+        block.tracking.rehome(home);
+        Self::Block(block)
     }
 
     /// Without what orders later commands, if a test has this rule broken.
-    pub(crate) fn weakened(self, rule: Rule) -> Self {
-        if !is_broken(rule) {
-            return self;
+    #[inline]
+    pub(crate) fn weakened(mut self, rule: Rule) -> Self {
+        if is_broken(rule) {
+            match &mut self {
+                Self::Block(block) => block.tracking = Tracking::default(),
+                Self::Extent(extent) => extent.tracking = Tracking::default(),
+            }
         }
-        Self {
-            tracking: Tracking::default(),
-            ..self
-        }
+        self
     }
 }
 
@@ -143,17 +155,42 @@ impl PoolCore {
             lifecycle::check("allocate")?;
             let mut line = queue.lock();
             line.check_open(queue)?;
-            let cache = line.cache(self.slot.index());
+            let cache = self.cache_of(queue, &mut line);
             if let Some(block) = cache.take(class, size, class::most(size)) {
-                return Ok(hand_out(block, cache, queue, bytes, false));
+                return Ok(hand_out(own(block), cache, queue, bytes, false));
+            }
+            let wish = Wish {
+                queue,
+                request: self.plain_request(bytes),
+                class,
+                size,
+                most: class::most(size),
+            };
+            if let Some(found) = self.find_nearby(&wish, &mut line) {
+                return Ok(self.make(found, &wish, &mut line).0);
             }
         }
-        let request = Request {
+        self.allocate_generally(queue, bytes)
+    }
+
+    /// A request about which nothing was said but its size.
+    fn plain_request(&self, bytes: usize) -> Request {
+        Request {
             bytes,
             align: 1,
             reuse: self.reuse(),
             wait: Wait::Forever,
-        };
+        }
+    }
+
+    /// The same as [`PoolCore::allocate`] whatever the pool does and the queue has.
+    #[inline(never)]
+    fn allocate_generally(
+        self: &Arc<Self>,
+        queue: &Arc<QueueCore>,
+        bytes: usize,
+    ) -> Result<Allocation> {
+        let request = self.plain_request(bytes);
         let answer = self.allocate_as(queue, request);
         let allocation =
             answer.inspect_err(|error| self.note_refusal(queue, &request, &[], error))?;
@@ -252,7 +289,7 @@ impl PoolCore {
         let Wish { queue, request, .. } = *wish;
         let mut line = queue.lock();
         line.check_open(queue)?;
-        let cache = line.cache(self.slot.index());
+        let cache = self.cache_of(queue, &mut line);
         let native = queue.native();
         let mut take = |wish: &Wish<'_>| {
             if native.in_order && request.align <= class::GRANULE {
@@ -265,51 +302,72 @@ impl PoolCore {
         };
         let taken = take(wish).or_else(|| take(&wish.exact()));
         let timeless = self.is_timeless();
-        Ok(taken.map(|block| hand_out(block, cache, queue, request.bytes, timeless)))
+        Ok(taken.map(|block| hand_out(own(block), cache, queue, request.bytes, timeless)))
     }
 
     /// The allocation, whether it is known to be zero, and whether it was never used before.
     #[cold]
     fn allocate_slowly(self: &Arc<Self>, wish: &Wish<'_>) -> Result<(Allocation, bool, bool)> {
-        let Wish { queue, request, .. } = *wish;
         if self.unpark(wish)
             && let Some(allocation) = self.take_cached(wish)?
         {
             return Ok((allocation, false, false));
         }
-        let mut found = self.find(wish)?;
-        found.tracking.set_timeless(self.is_timeless());
-        queue
-            .lock()
-            .cache(self.slot.index())
-            .count_in(found.capacity, request.bytes);
-        let block = Block {
-            base: found.base,
-            capacity: found.capacity,
-            bytes: request.bytes,
+        let found = self.find(wish)?;
+        Ok(self.make(found, wish, &mut wish.queue.lock()))
+    }
+
+    /// Makes an allocation of what was found, on the queue of this line: with it, whether it is
+    /// known to be zero, and whether it was never used before.
+    fn make(
+        self: &Arc<Self>,
+        found: Found,
+        wish: &Wish<'_>,
+        line: &mut Line,
+    ) -> (Allocation, bool, bool) {
+        let Wish { queue, request, .. } = *wish;
+        let cache = self.cache_of(queue, line);
+        let (block, zeroed, fresh) = match found {
+            Found::Block(block) => (block, false, false),
+            Found::Extent(extent) => {
+                let (zeroed, fresh) = (extent.zeroed, extent.fresh);
+                (self.make_block(extent), zeroed, fresh)
+            }
+        };
+        let timeless = self.is_timeless();
+        let allocation = hand_out(block, cache, queue, request.bytes, timeless);
+        (allocation, zeroed, fresh)
+    }
+
+    /// A block of bytes that were none.
+    fn make_block(self: &Arc<Self>, extent: Extent) -> UniqueArc<Block> {
+        UniqueArc::new(Block {
+            base: extent.base,
+            capacity: extent.capacity,
+            bytes: 0,
             kind: self.kind,
-            home: Some(Queue::of(Arc::clone(queue))),
-            tracking: found.tracking,
+            home: None,
+            tracking: extent.tracking,
             source: Source::Pool {
                 pool: Arc::clone(self),
-                class: found.class,
+                class: extent.class,
             },
             tag: None,
             host_shared: AtomicBool::new(false),
-        };
-        let block = match found.record {
-            Some(mut record) => {
-                *record = block;
-                record
-            }
-            None => UniqueArc::new(block),
-        };
-        let allocation = Allocation::new(block.shareable());
-        Ok((allocation, found.zeroed, found.fresh))
+        })
     }
 }
 
-/// Makes an allocation of a block that was taken from a queue's cache.
+/// A block of the queue's own cache, without what orders others if a test has rule R1 broken.
+#[inline]
+fn own(mut block: UniqueArc<Block>) -> UniqueArc<Block> {
+    if is_broken(Rule::SameQueue) {
+        block.tracking = Tracking::default();
+    }
+    block
+}
+
+/// Makes an allocation of a block that is in no cache.
 #[inline]
 fn hand_out(
     mut block: UniqueArc<Block>,
@@ -322,9 +380,5 @@ fn hand_out(
     block.bytes = bytes;
     block.tracking.set_timeless(timeless);
     block.home = Some(Queue::of(Arc::clone(queue)));
-    if is_broken(Rule::SameQueue) {
-        block.tracking = Tracking::default();
-        block.tracking.set_timeless(timeless);
-    }
     Allocation::new(block.shareable())
 }

@@ -7,11 +7,13 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 use triomphe::UniqueArc;
 
 use crate::memory::Block;
 use crate::pool::class::{CLASSES, Class};
+use crate::pool::keepers::Kept;
 
 /// How many blocks without a size class are kept.
 const LARGE_BLOCKS: usize = 8;
@@ -21,13 +23,15 @@ const LOOK: usize = 8;
 
 /// Freed blocks of one pool and one queue, and what is in use of it.
 pub(crate) struct Cache {
-    classes: Vec<VecDeque<UniqueArc<Block>>>,
+    classes: [VecDeque<UniqueArc<Block>>; CLASSES],
     /// Those without a size class.
     large: Vec<UniqueArc<Block>>,
     /// Blocks that other queues may still be using; they come back when these are done.
     parked: VecDeque<UniqueArc<Block>>,
     /// Bytes of all blocks here.
     bytes: usize,
+    /// Says to others of which classes there may be blocks.
+    kept: Arc<Kept>,
     /// Whether anything was allocated or freed since this was last asked.
     touched: bool,
     /// Bytes of live allocations, as granted and as asked for.
@@ -40,9 +44,10 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(kept: Arc<Kept>) -> Self {
         Self {
-            classes: (0..CLASSES).map(|_| VecDeque::new()).collect(),
+            kept,
+            classes: [const { VecDeque::new() }; CLASSES],
             large: Vec::new(),
             parked: VecDeque::new(),
             bytes: 0,
@@ -128,13 +133,46 @@ impl Cache {
             Class::Small(index) => {
                 // The first is the oldest and most likely done; looking further costs O(n).
                 let list = &mut self.classes[usize::from(index)];
-                list.pop_front_if(|block| allow(block))
+                let block = list.pop_front_if(|block| allow(block));
+                if list.is_empty() {
+                    self.kept.forget(class);
+                }
+                block
             }
-            Class::Large | Class::Exact => self.take_large(size, most, allow),
+            Class::Large | Class::Exact => {
+                let block = self.take_large(size, most, allow);
+                if self.large.is_empty() {
+                    self.kept.forget(class);
+                }
+                block
+            }
             Class::Dedicated => None,
         }?;
         self.bytes -= block.capacity;
         Some(block)
+    }
+
+    /// Whether [`Cache::take_oldest`] would find one.
+    pub(crate) fn has_oldest(
+        &self,
+        class: Class,
+        size: usize,
+        most: usize,
+        allow: impl Fn(&Block) -> bool,
+    ) -> bool {
+        match class {
+            Class::Small(index) => self.classes[usize::from(index)]
+                .front()
+                .is_some_and(|block| allow(block)),
+            Class::Large | Class::Exact => self.find_large(size, most, allow).is_some(),
+            Class::Dedicated => false,
+        }
+    }
+
+    /// Whether there are blocks that other queues may still be using.
+    #[inline]
+    pub(crate) fn has_parked(&self) -> bool {
+        !self.parked.is_empty()
     }
 
     fn take_large(
@@ -143,18 +181,28 @@ impl Cache {
         most: usize,
         allow: impl Fn(&Block) -> bool,
     ) -> Option<UniqueArc<Block>> {
-        let fits = |block: &Block| block.capacity >= size && block.capacity <= most;
-        let position = self
-            .large
-            .iter()
-            .rposition(|block| fits(block) && allow(block))?;
+        let position = self.find_large(size, most, allow)?;
         Some(self.large.remove(position))
+    }
+
+    fn find_large(
+        &self,
+        size: usize,
+        most: usize,
+        allow: impl Fn(&Block) -> bool,
+    ) -> Option<usize> {
+        let fits = |block: &Block| block.capacity >= size && block.capacity <= most;
+        let mut blocks = self.large.iter();
+        blocks.rposition(|block| fits(block) && allow(block))
     }
 
     /// Keeps a freed block. `parked` says that other queues may still use it.
     #[inline]
     pub(crate) fn put(&mut self, block: UniqueArc<Block>, class: Class, parked: bool) {
         self.bytes += block.capacity;
+        if !parked {
+            self.kept.note(class);
+        }
         match class {
             _ if parked => self.parked.push_back(block),
             Class::Small(index) => self.classes[usize::from(index)].push_back(block),
@@ -171,7 +219,14 @@ impl Cache {
     /// Whether there are more large blocks, or more bytes, than should be kept.
     #[inline]
     pub(crate) fn is_full(&self, limit: usize) -> bool {
-        self.bytes > limit || self.large.len() > LARGE_BLOCKS
+        self.bytes > limit && self.is_beyond(limit) || self.large.len() > LARGE_BLOCKS
+    }
+
+    /// Whether there are more bytes beside the newest large block, which may be the next one asked
+    /// for whatever its size is.
+    fn is_beyond(&self, limit: usize) -> bool {
+        let newest = self.large.last().map_or(0, |block| block.capacity);
+        self.bytes - newest > limit
     }
 
     /// Takes out the oldest blocks, until half of the limits is free.
@@ -181,16 +236,17 @@ impl Cache {
             evicted.extend(self.large.drain(..LARGE_BLOCKS / 2));
         }
         self.bytes -= evicted.iter().map(|block| block.capacity).sum::<usize>();
-        while self.bytes > limit / 2 && !self.large.is_empty() {
-            let half = self.large.len().div_ceil(2);
+        while self.is_beyond(limit / 2) && self.large.len() > 1 {
+            let half = self.large.len() / 2;
             for block in self.large.drain(..half) {
                 self.bytes -= block.capacity;
                 evicted.push(block);
             }
         }
         // The largest classes first: few blocks give much memory.
+        let newest = self.large.last().map_or(0, |block| block.capacity);
         for list in self.classes.iter_mut().rev() {
-            while self.bytes > limit / 2 && !list.is_empty() {
+            while self.bytes - newest > limit / 2 && !list.is_empty() {
                 let half = list.len().div_ceil(2);
                 for block in list.drain(..half) {
                     self.bytes -= block.capacity;
@@ -221,6 +277,9 @@ impl Cache {
     ) -> Vec<UniqueArc<Block>> {
         let mut quiet = Vec::new();
         for list in self.classes.iter_mut().chain([&mut self.parked]) {
+            if list.is_empty() {
+                continue;
+            }
             for block in std::mem::take(list) {
                 if is_quiet(&block) {
                     quiet.push(block);

@@ -13,7 +13,9 @@ use triomphe::UniqueArc;
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
 use crate::pool::budget::Budget;
+use crate::pool::cache::Cache;
 use crate::pool::idle::Idle;
+use crate::pool::keepers::Keepers;
 use crate::pool::limit::Limit;
 use crate::pool::options::{PoolOptions, Reuse, Zero};
 use crate::pool::recording::{Step, Tape};
@@ -23,7 +25,7 @@ use crate::pool::store::{Conditions, Store};
 use crate::pool::supply::Supply;
 use crate::pool::telling::tell_lent;
 use crate::pool::underway::Way;
-use crate::queue::Native;
+use crate::queue::{Line, Native, QueueCore};
 use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
 
@@ -57,6 +59,8 @@ pub(crate) struct PoolCore {
     recorded: AtomicBool,
     tape: Mutex<Option<Arc<Tape>>>,
     pub(crate) store: Mutex<Store>,
+    /// The queues that have a cache of it.
+    pub(crate) keepers: Keepers,
 }
 
 /// Who a new pool belongs to.
@@ -107,11 +111,19 @@ impl PoolCore {
             recorded: AtomicBool::new(false),
             tape: Mutex::default(),
             store: Mutex::default(),
+            keepers: Keepers::default(),
             options,
         }
     }
 
+    /// What a queue keeps of this pool.
+    #[inline]
+    pub(crate) fn cache_of<'l>(&self, queue: &Arc<QueueCore>, line: &'l mut Line) -> &'l mut Cache {
+        line.cache(self.slot.index(), || Cache::new(self.keepers.add(queue)))
+    }
+
     /// Bytes that one queue may keep of this pool.
+    #[inline]
     pub(crate) fn cache_limit(&self) -> usize {
         (self.comfortable.min(self.budget.maximum.bytes()) / 8).max(64 << 20)
     }
@@ -277,8 +289,11 @@ impl PoolCore {
     pub(crate) fn collect(&self) {
         let mut way = self.site.underway.begin();
         for queue in self.site.queues() {
-            let blocks = queue.lock().cache(self.slot.index()).clear();
-            self.absorb(blocks, queue.native(), &mut way);
+            let blocks = queue.with_line(|line| {
+                let cache = line.cache_if_any(self.slot.index());
+                cache.map(Cache::clear)
+            });
+            self.absorb(blocks.unwrap_or_default(), queue.native(), &mut way);
         }
         drop(way);
         self.poll();

@@ -39,7 +39,7 @@ impl PoolCore {
             return self.find_dedicated(wish);
         }
         let reuse = wish.request.reuse;
-        let clock = wish.queue.lock().clock.clone();
+        let clock = wish.queue.with_line(|line| line.clock.clone());
         if reuse.follow_events
             && let Some(found) = self.find_behind(wish, &clock)
         {
@@ -52,9 +52,7 @@ impl PoolCore {
             return Ok(found);
         }
         if reuse.opportunistic
-            && let Some(found) = self.steal(wish, |block, home| {
-                block.tracking.is_idle(home) || is_broken(Rule::Opportunistic)
-            })
+            && let Some(found) = self.steal(wish, is_over)
         {
             return Ok(found.weakened(Rule::Opportunistic));
         }
@@ -74,7 +72,7 @@ impl PoolCore {
     }
 
     /// Cuts the request from what is free: rounded up to its class unless memory is scarce.
-    fn take_extent(&self, wish: &Wish<'_>) -> Option<Found> {
+    pub(crate) fn take_extent(&self, wish: &Wish<'_>) -> Option<Found> {
         let mut store = lock(&self.store);
         let wish = if store.is_scarce() {
             wish.exact()
@@ -131,9 +129,7 @@ impl PoolCore {
 
     /// R2: memory whose last use the queue is ordered behind.
     fn find_behind(&self, wish: &Wish<'_>, clock: &Clock) -> Option<Found> {
-        let found = self.steal(wish, |block, home| {
-            block.tracking.is_before(home, clock) || is_broken(Rule::FollowEvents)
-        });
+        let found = self.steal(wish, |block, home| is_before(block, home, clock));
         if found.is_some() {
             return found;
         }
@@ -421,7 +417,7 @@ impl PoolCore {
         let native = wish.queue.native();
         let follows = native.in_order && wish.request.reuse.follow_events;
         let clock = follows.then(|| line.clock.clone());
-        let cache = line.cache(self.slot.index());
+        let cache = self.cache_of(wish.queue, &mut line);
         let ready = cache.unpark(|block| {
             let tracking = &block.tracking;
             let is_behind = |clock| tracking.others_are_before(clock);
@@ -438,10 +434,7 @@ impl PoolCore {
 
     /// The oldest fitting block of another queue that `allow` accepts.
     fn steal(&self, wish: &Wish<'_>, allow: impl Fn(&Block, &Native) -> bool) -> Option<Found> {
-        for other in self.site.queues() {
-            if Arc::ptr_eq(&other, wish.queue) {
-                continue;
-            }
+        for other in self.keepers.others(wish.queue, wish.class) {
             let native = other.native();
             let taken = other
                 .lock()
@@ -451,18 +444,22 @@ impl PoolCore {
                         allow(block, native) && block.base.get().is_multiple_of(wish.request.align)
                     })
                 });
-            if let Some(mut block) = taken {
-                return Some(Found {
-                    base: block.base,
-                    capacity: block.capacity,
-                    tracking: block.tracking.rehome(native),
-                    class: wish.class,
-                    fresh: false,
-                    zeroed: false,
-                    record: Some(block),
-                });
+            if let Some(block) = taken {
+                return Some(Found::of(block, native));
             }
         }
         None
     }
+}
+
+/// Whether everything that a clock doesn't know of a block's uses is over (rule R2).
+#[inline]
+pub(crate) fn is_before(block: &Block, home: &Native, clock: &Clock) -> bool {
+    block.tracking.is_before(home, clock) || is_broken(Rule::FollowEvents)
+}
+
+/// Whether everything is (rule R3).
+#[inline]
+pub(crate) fn is_over(block: &Block, home: &Native) -> bool {
+    block.tracking.is_idle(home) || is_broken(Rule::Opportunistic)
 }

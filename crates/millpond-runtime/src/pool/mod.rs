@@ -40,10 +40,12 @@ mod find;
 mod growth;
 mod handle;
 mod idle;
+mod keepers;
 mod limit;
 mod making;
 #[cfg(all(test, any(loom, shuttle)))]
 mod model;
+mod nearby;
 mod options;
 mod ordered;
 mod plan;

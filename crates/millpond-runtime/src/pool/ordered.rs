@@ -44,6 +44,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::PoolClosed`]; [`Error::DeviceMismatch`]; a closed queue.
+    #[inline]
     pub fn allocate_from(&self, pool: &Pool, bytes: usize) -> Result<Allocation> {
         self.check_pool(pool)?;
         pool.core().allocate(self.core(), bytes)
@@ -112,15 +113,21 @@ impl Queue {
         }
     }
 
+    #[inline]
     fn check_pool(&self, pool: &Pool) -> Result<()> {
         if Arc::ptr_eq(&pool.core().site, self.device().site()) {
             return Ok(());
         }
-        Err(Error::DeviceMismatch {
+        Err(self.mismatch(pool))
+    }
+
+    #[cold]
+    fn mismatch(&self, pool: &Pool) -> Error {
+        Error::DeviceMismatch {
             operation: format!("allocating from the {}", pool.name()),
             operand: 0,
             found: pool.device().name().to_owned(),
             expected: self.device().name().to_owned(),
-        })
+        }
     }
 }

@@ -38,10 +38,15 @@ impl PoolCore {
     }
 
     /// Tells that an allocation ends, behind the commands that name it.
+    #[inline]
     pub(crate) fn tell_end(&self, home: &QueueCore, block: &Block) {
-        if !self.is_listened_to() {
-            return;
+        if self.is_listened_to() {
+            self.tell_of_end(home, block);
         }
+    }
+
+    #[cold]
+    fn tell_of_end(&self, home: &QueueCore, block: &Block) {
         let (at, after) = standing(home, block);
         self.supply.device.note(&Life::End {
             bytes: range(block),

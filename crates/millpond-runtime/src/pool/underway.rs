@@ -24,6 +24,8 @@ pub(crate) struct Underway {
 #[derive(Debug, Default)]
 struct State {
     ways: usize,
+    /// Requests that wait for the end of one.
+    waiting: usize,
     ends: Ends,
 }
 
@@ -96,18 +98,19 @@ impl Underway {
                     }));
                     return true;
                 }
-                let Some(end) = until.into_iter().chain(deadline).min() else {
-                    state = self
-                        .ended
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner);
-                    continue;
-                };
-                if end <= now {
+                let end = until.into_iter().chain(deadline).min();
+                if end.is_some_and(|end| end <= now) {
                     return false;
                 }
-                let slept = self.ended.wait_timeout(state, end - now);
-                state = slept.unwrap_or_else(PoisonError::into_inner).0;
+                state.waiting += 1;
+                state = if let Some(end) = end {
+                    let slept = self.ended.wait_timeout(state, end - now);
+                    slept.unwrap_or_else(PoisonError::into_inner).0
+                } else {
+                    let slept = self.ended.wait(state);
+                    slept.unwrap_or_else(PoisonError::into_inner)
+                };
+                state.waiting -= 1;
             }
         });
         if !ended {
@@ -135,7 +138,11 @@ impl Drop for Way<'_> {
         state.ways -= 1;
         state.ends.gains += self.ends.gains;
         state.ends.failures += self.ends.failures;
+        let anyone = state.waiting > 0;
         drop(state);
-        self.underway.ended.notify_all();
+        // Telling nobody is a call of the system as well.
+        if anyone {
+            self.underway.ended.notify_all();
+        }
     }
 }

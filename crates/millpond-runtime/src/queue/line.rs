@@ -51,16 +51,17 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The cache of the pool in this slot.
+    /// The cache of the pool in this slot, made when the queue first uses the pool.
     #[inline]
-    pub(crate) fn cache(&mut self, slot: usize) -> &mut Cache {
+    pub(crate) fn cache(&mut self, slot: usize, make: impl FnOnce() -> Cache) -> &mut Cache {
         if self.caches.len() <= slot {
             self.caches.resize_with(slot + 1, || None);
         }
-        self.caches[slot].get_or_insert_with(|| Box::new(Cache::new()))
+        self.caches[slot].get_or_insert_with(|| Box::new(make()))
     }
 
     /// The same, if the queue ever used that pool.
+    #[inline]
     pub(crate) fn cache_if_any(&mut self, slot: usize) -> Option<&mut Cache> {
         self.caches.get_mut(slot)?.as_deref_mut()
     }

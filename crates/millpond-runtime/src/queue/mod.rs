@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
-use crate::sync::{Mutex, MutexGuard, atomic::AtomicBool, lock};
+use crate::sync::{Mutex, MutexGuard, atomic::AtomicBool, lock, try_lock};
 
 pub(crate) use batch::Batch;
 pub use call::Operands;
@@ -56,7 +56,9 @@ pub use task::serve_tasks;
 #[derive(Clone)]
 pub struct Queue(Arc<QueueCore>);
 
-/// What handles of a queue, and allocations at home on it, share.
+/// What handles of a queue, and allocations at home on it, share. It has cache lines of its own:
+/// two queues have nothing in common that one of them writes.
+#[repr(align(128))]
 pub(crate) struct QueueCore {
     device: Device,
     native: Arc<Native>,
@@ -254,6 +256,12 @@ impl QueueCore {
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, Line> {
         lock(&self.line)
+    }
+
+    /// The line, if nobody has it locked.
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Line>> {
+        try_lock(&self.line)
     }
 
     /// An event for a command, with what the queue knows now.

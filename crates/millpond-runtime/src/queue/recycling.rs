@@ -29,7 +29,9 @@ impl QueueCore {
         let mut line = self.lock();
         // Asked under the line: a pool that is closed after this finds the block in the cache.
         let stays = class != Class::Dedicated && !pool.is_closed();
-        let cache = line.cache(slot);
+        let cache = line
+            .cache_if_any(slot)
+            .expect("a block is counted in the cache of its home queue");
         cache.count_out(block.capacity, block.bytes);
         if !stays {
             drop(line);

@@ -247,14 +247,19 @@ impl PoolCore {
     #[inline]
     pub(crate) fn note_end(&self, home: &QueueCore, block: &Block) {
         if self.is_recorded() {
-            let uses = remembered(home, block);
-            self.note(|| Step::Free {
-                id: block.base.get(),
-                on: None,
-                after: Vec::new(),
-                uses,
-            });
+            self.note_free_of(home, block);
         }
+    }
+
+    #[cold]
+    fn note_free_of(&self, home: &QueueCore, block: &Block) {
+        let uses = remembered(home, block);
+        self.note(|| Step::Free {
+            id: block.base.get(),
+            on: None,
+            after: Vec::new(),
+            uses,
+        });
     }
 }
 
