@@ -58,6 +58,7 @@ mod cases {
         ("same queue, a large size", |mark| {
             same_queue(64 << 20, mark);
         }),
+        ("same queue, a gigabyte", |mark| same_queue(1 << 30, mark)),
         ("another queue, never used", |mark| {
             another_queue(Before::Nothing, mark);
         }),
@@ -80,7 +81,12 @@ mod cases {
 
     /// A queue that finds what it freed a moment ago.
     fn same_queue(bytes: usize, mark: Mark) {
-        let devices = Registry::new(&[Arc::new(NullDriver::default()) as Arc<dyn Driver>]);
+        // An eighth of such a device is less than a gigabyte.
+        let driver = NullDriver::with(NullOptions {
+            memory: 4 << 30,
+            ..NullOptions::default()
+        });
+        let devices = Registry::new(&[Arc::new(driver) as Arc<dyn Driver>]);
         let queue = devices.default_device().unwrap().default_queue().unwrap();
         let pairs = |count: usize| {
             for _ in 0..count {

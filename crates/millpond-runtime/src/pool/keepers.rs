@@ -96,13 +96,15 @@ impl Keepers {
         than: &Arc<QueueCore>,
         class: Class,
     ) -> SmallVec<[Arc<QueueCore>; 4]> {
-        let may_have = |keeper: &&Keeper| {
-            keeper.kept.may_have(class) && !std::ptr::eq(keeper.queue.as_ptr(), Arc::as_ptr(than))
-        };
-        lock(&self.0)
-            .iter()
-            .filter(may_have)
-            .filter_map(|keeper| keeper.queue.upgrade())
-            .collect()
+        let mut others = SmallVec::new();
+        for keeper in lock(&self.0).iter() {
+            if keeper.kept.may_have(class)
+                && !std::ptr::eq(keeper.queue.as_ptr(), Arc::as_ptr(than))
+                && let Some(queue) = keeper.queue.upgrade()
+            {
+                others.push(queue);
+            }
+        }
+        others
     }
 }

@@ -36,6 +36,7 @@ mod sharing;
 mod threads;
 mod timeless;
 mod underway;
+mod ways;
 
 use std::sync::Arc;
 

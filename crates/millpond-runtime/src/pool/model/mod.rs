@@ -1,7 +1,7 @@
 //! Models of what threads share of a pool: `cargo xtask model`.
 //!
 //! Two checkers run the pools' own code. *loom* tries every value that a load may see, for the few
-//! numbers that are read without a lock (`seen.rs`). *shuttle* tries many orders of the steps of
+//! numbers that are read without a lock (`seen.rs`, `kept.rs`). *shuttle* tries many orders of the steps of
 //! whole pools, or all of them where they are few, over a driver that hands addresses out again at
 //! once, may refuse, and watches what it holds (`provider.rs`).
 //!
@@ -10,6 +10,8 @@
 
 #![allow(clippy::unwrap_used, reason = "models are tests")]
 
+#[cfg(loom)]
+mod kept;
 #[cfg(loom)]
 mod seen;
 
