@@ -1,7 +1,8 @@
 //! Locks of the runtime and the order in which they are taken.
 //!
 //! Lock ranks, taken in this order only: lines of queues, by ascending queue id; an allocation's
-//! list of uses; a pool's store; the list of deferred releases; the count of ways that memory is on. No driver call that can block, no
+//! list of uses; a pool's store; the list of queues that keep blocks of a pool; the list of deferred
+//! releases; the count of ways that memory is on. A lock that is only tried has no rank. No driver call that can block, no
 //! user code and no destructor of foreign memory runs under any of them; kernels of small inline
 //! commands do run under the lines that guard their operands.
 //!

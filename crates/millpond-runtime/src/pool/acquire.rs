@@ -166,8 +166,8 @@ impl PoolCore {
                 size,
                 most: class::most(size),
             };
-            if let Some(found) = self.find_nearby(&wish, &mut line) {
-                return Ok(self.make(found, &wish, &mut line).0);
+            if let Some(allocation) = self.allocate_nearby(&wish, line) {
+                return Ok(allocation);
             }
         }
         self.allocate_generally(queue, bytes)
@@ -319,7 +319,7 @@ impl PoolCore {
 
     /// Makes an allocation of what was found, on the queue of this line: with it, whether it is
     /// known to be zero, and whether it was never used before.
-    fn make(
+    pub(crate) fn make(
         self: &Arc<Self>,
         found: Found,
         wish: &Wish<'_>,

@@ -7,7 +7,8 @@
 //! until [`Pool::trim`] or a release threshold says so, because touching fresh pages costs more
 //! than most of what is done with them.
 //!
-//! A request is decided in this order (`acquire.rs`, `find.rs`):
+//! A request is decided in this order (`acquire.rs`, `find.rs`; `nearby.rs` has the first three
+//! for plain requests):
 //!
 //! 1. the queue's own newest block of the class (R1), then its parked blocks that became quiet or
 //!    whose uses it is ordered behind;

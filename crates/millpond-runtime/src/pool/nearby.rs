@@ -5,25 +5,45 @@
 //! only tried, which needs no order among them. Where one is taken, or where there is anything that
 //! takes more than a look, this answers nothing, and the general way decides from the beginning.
 
+use std::sync::Arc;
+
+use crate::memory::Allocation;
 use crate::pool::acquire::{Found, Wish};
 use crate::pool::core::PoolCore;
 use crate::pool::find::{is_before, is_over};
 use crate::pool::weaken::Rule;
-use crate::queue::Line;
-use crate::sync::lock;
+use crate::queue::{Line, QueueCore};
+use crate::sync::{MutexGuard, lock};
 
 impl PoolCore {
-    /// Memory for a request of a plain pool, whose queue has this line and nothing of the class.
+    /// An allocation for a request of a plain pool, whose queue has this line and nothing of the
+    /// class.
     #[inline(never)]
-    pub(crate) fn find_nearby(&self, wish: &Wish<'_>, line: &mut Line) -> Option<Found> {
+    pub(crate) fn allocate_nearby(
+        self: &Arc<Self>,
+        wish: &Wish<'_>,
+        line: MutexGuard<'_, Line>,
+    ) -> Option<Allocation> {
+        let others = self.keepers.others(wish.queue, wish.class);
+        // Unlocked before the queues are let go of, whose end this may be.
+        let mut line = line;
+        let found = self.find_nearby(wish, &mut line, &others)?;
+        Some(self.make(found, wish, &mut line).0)
+    }
+
+    fn find_nearby(
+        &self,
+        wish: &Wish<'_>,
+        line: &mut Line,
+        others: &[Arc<QueueCore>],
+    ) -> Option<Found> {
         let slot = self.slot.index();
         let (own, exact) = (line.cache_if_any(slot)?, wish.exact());
         if own.has_parked() || own.has_oldest(exact.class, exact.size, exact.most, |_| true) {
             return None;
         }
-        let others = self.keepers.others(wish.queue, wish.class);
         let mut done = None;
-        for other in &others {
+        for other in others {
             let native = other.native();
             let mut theirs = other.try_lock()?;
             let Some(cache) = theirs.cache_if_any(slot) else {
