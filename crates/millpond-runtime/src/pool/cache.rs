@@ -219,7 +219,7 @@ impl Cache {
     /// Whether there are more large blocks, or more bytes, than should be kept.
     #[inline]
     pub(crate) fn is_full(&self, limit: usize) -> bool {
-        self.bytes > limit && self.is_beyond(limit) || self.large.len() > LARGE_BLOCKS
+        self.large.len() > LARGE_BLOCKS || (self.bytes > limit && self.is_beyond(limit))
     }
 
     /// Whether there are more bytes beside the newest large block, which may be the next one asked
