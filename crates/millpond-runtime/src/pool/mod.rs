@@ -63,6 +63,7 @@ mod tag;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod together;
 mod underway;
 mod weaken;
 

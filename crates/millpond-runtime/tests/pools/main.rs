@@ -35,6 +35,7 @@ mod scarcity;
 mod sharing;
 mod threads;
 mod timeless;
+mod together;
 mod underway;
 mod ways;
 

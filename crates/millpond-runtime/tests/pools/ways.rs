@@ -26,7 +26,7 @@ fn blocks(seed: u64, recorded: bool) -> Vec<usize> {
     let recorder = recorded.then(|| pool.record());
     let queues: [Queue; 3] = std::array::from_fn(|_| in_order(&device));
     let sizes = [KIB, 3 * KIB, 100 * KIB, 5 * MIB, 9 * MIB];
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let mut live: Vec<Allocation> = Vec::new();
     let (mut seen, mut found) = (HashMap::new(), Vec::new());
     for _ in 0..2000 {
