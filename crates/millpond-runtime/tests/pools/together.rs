@@ -1,6 +1,6 @@
 //! Several allocations and frees under one lock: as one by one, but for the time.
 
-use millpond_runtime::{Error, MemoryKind, PoolOptions};
+use millpond_runtime::{Allocation, Error, MemoryKind, PoolOptions};
 
 use crate::support::in_order;
 use crate::{GIB, KIB, MIB, at_most, check, each, pool};
@@ -13,7 +13,7 @@ fn many_are_had_and_freed_as_one_by_one() {
         let _scope = pool.scope();
         let sizes = [KIB, 3 * KIB, MIB, 5 * MIB];
         let first = queue.allocate_many(MemoryKind::Device, sizes).unwrap();
-        let addresses = first.each_ref().map(|memory| memory.address());
+        let addresses = first.each_ref().map(Allocation::address);
         for (memory, bytes) in first.iter().zip(sizes) {
             assert_eq!((memory.bytes(), memory.is_from(&pool)), (bytes, true));
             assert!(memory.is_on(&queue));
@@ -27,7 +27,7 @@ fn many_are_had_and_freed_as_one_by_one() {
         check(&pool);
         // Each finds what was freed of its class.
         let second = queue.allocate_many(MemoryKind::Device, sizes).unwrap();
-        assert_eq!(second.each_ref().map(|memory| memory.address()), addresses);
+        assert_eq!(second.each_ref().map(Allocation::address), addresses);
         let all = second.map(|memory| [memory.clone(), memory]);
         queue.free_many(all.into_iter().flatten());
         assert_eq!(pool.statistics().live, 0);
