@@ -285,10 +285,12 @@ impl Tracking {
         found
     }
 
-    /// Whether everything that the clock doesn't know to be earlier has finished (rule R2).
+    /// Whether the clock comes after every use (rule R2).
     pub(crate) fn is_before(&self, home: &Native, clock: &Clock) -> bool {
         let last = self.write.load(Relaxed).max(self.read.load(Relaxed));
-        !self.has_others.load(Relaxed) && home.in_order && last <= clock.of(home.id())
+        home.in_order
+            && last <= clock.of(home.id())
+            && (!self.has_others() || self.others_are_before(clock))
     }
 
     /// Whether the clock comes after every use by queues other than the home.
