@@ -152,21 +152,9 @@ impl Cache {
         Some(block)
     }
 
-    /// Whether [`Cache::take_oldest`] would find one.
-    pub(crate) fn has_oldest(
-        &self,
-        class: Class,
-        size: usize,
-        most: usize,
-        allow: impl Fn(&Block) -> bool,
-    ) -> bool {
-        match class {
-            Class::Small(index) => self.classes[usize::from(index)]
-                .front()
-                .is_some_and(|block| allow(block)),
-            Class::Large | Class::Exact => self.find_large(size, most, allow).is_some(),
-            Class::Dedicated => false,
-        }
+    /// Whether there is a block without a class of just this size.
+    pub(crate) fn has_exact(&self, size: usize) -> bool {
+        self.large.iter().any(|block| block.capacity == size)
     }
 
     /// Whether there are blocks that other queues may still be using.
@@ -181,19 +169,12 @@ impl Cache {
         most: usize,
         allow: impl Fn(&Block) -> bool,
     ) -> Option<UniqueArc<Block>> {
-        let position = self.find_large(size, most, allow)?;
-        Some(self.large.remove(position))
-    }
-
-    fn find_large(
-        &self,
-        size: usize,
-        most: usize,
-        allow: impl Fn(&Block) -> bool,
-    ) -> Option<usize> {
         let fits = |block: &Block| block.capacity >= size && block.capacity <= most;
-        let mut blocks = self.large.iter();
-        blocks.rposition(|block| fits(block) && allow(block))
+        let position = self
+            .large
+            .iter()
+            .rposition(|block| fits(block) && allow(block))?;
+        Some(self.large.remove(position))
     }
 
     /// Keeps a freed block. `parked` says that other queues may still use it.

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::memory::Allocation;
 use crate::pool::acquire::{Found, Wish};
 use crate::pool::core::PoolCore;
@@ -38,11 +40,11 @@ impl PoolCore {
         others: &[Arc<QueueCore>],
     ) -> Option<Found> {
         let slot = self.slot.index();
-        let (own, exact) = (line.cache_if_any(slot)?, wish.exact());
-        if own.has_parked() || own.has_oldest(exact.class, exact.size, exact.most, |_| true) {
+        let own = line.cache_if_any(slot)?;
+        if own.has_parked() || own.has_exact(wish.exact().size) {
             return None;
         }
-        let mut done = None;
+        let mut looked_at: SmallVec<[_; 4]> = SmallVec::new();
         for other in others {
             let native = other.native();
             let mut theirs = other.try_lock()?;
@@ -55,13 +57,7 @@ impl PoolCore {
             {
                 return Some(Found::of(block, native).weakened(Rule::FollowEvents));
             }
-            if done.is_none()
-                && cache.has_oldest(wish.class, wish.size, wish.most, |block| {
-                    is_over(block, native)
-                })
-            {
-                done = Some((theirs, native));
-            }
+            looked_at.push((theirs, native));
         }
         let has_free = {
             let store = lock(&self.store);
@@ -73,13 +69,11 @@ impl PoolCore {
         if has_free && let Some(found) = self.take_extent(wish) {
             return Some(found);
         }
-        let (mut theirs, native) = done?;
-        let block =
-            theirs
-                .cache_if_any(slot)?
-                .take_oldest(wish.class, wish.size, wish.most, |block| {
-                    is_over(block, native)
-                })?;
-        Some(Found::of(block, native).weakened(Rule::Opportunistic))
+        looked_at.iter_mut().find_map(|(theirs, native)| {
+            let is_over = |block: &_| is_over(block, native);
+            let cache = theirs.cache_if_any(slot)?;
+            let block = cache.take_oldest(wish.class, wish.size, wish.most, is_over)?;
+            Some(Found::of(block, native).weakened(Rule::Opportunistic))
+        })
     }
 }
