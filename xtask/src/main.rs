@@ -13,6 +13,7 @@
 
 mod bench;
 mod check;
+mod conform;
 mod coverage;
 mod demo;
 mod failure;
@@ -78,6 +79,12 @@ const COMMANDS: &[Command] = &[
         usage: "",
         about: "count the instructions of an allocation and its free, fail if they became more; run the bench of pools in short",
         run: gate::command,
+    },
+    Command {
+        name: "conform",
+        usage: "PATH [--version VERSION] [--max-examples N] [--jobs N] [--seed N] [--no-float64] [FILTER...]",
+        about: "run the public conformance suite of the Array API standard, a clone of which is at PATH",
+        run: conform::command,
     },
     Command {
         name: "coverage",
