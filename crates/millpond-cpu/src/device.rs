@@ -82,7 +82,7 @@ impl CpuDevice {
             alignment: ALIGNMENT,
             host_executed: true,
             shareable: arena::KINDS.to_vec(),
-            float64: true,
+            float64: config.offers_float64(index),
             float16: true,
             caches,
         };

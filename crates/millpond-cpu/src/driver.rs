@@ -19,6 +19,10 @@ pub struct CpuConfig {
     /// Worker threads of each device. `None` makes them one less than cores, since a thread that
     /// waits works as well.
     pub threads: Option<usize>,
+    /// Whether each device offers `float64`; the last answer is that of all further ones. All do, if
+    /// there is none. A device without it shows on any machine what a program does on processors
+    /// that lack it.
+    pub float64: Vec<bool>,
     /// Whether to ask the system for huge pages.
     pub huge_pages: bool,
     /// The vector instructions that kernels use, for [`millpond_hal::DeviceInfo::simd`].
@@ -30,9 +34,18 @@ impl Default for CpuConfig {
         Self {
             devices: None,
             threads: None,
+            float64: Vec::new(),
             huge_pages: true,
             simd: "baseline",
         }
+    }
+}
+
+impl CpuConfig {
+    /// Whether a device offers `float64`.
+    pub(crate) fn offers_float64(&self, index: usize) -> bool {
+        let answer = self.float64.get(index).or(self.float64.last());
+        answer.copied().unwrap_or(true)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Dtypes as programs ask about them: casting rules, limits, kinds, defaults, conversion.
 
 use millpond_runtime::Device;
+use millpond_types::config::Config;
 use millpond_types::promote::{PromotionError, promote, result_type as join, with_scalar};
 use millpond_types::{DType, Kind, Scalar};
 
@@ -136,11 +137,13 @@ pub fn result_type(sources: &[TypeSource<'_>], default_float: DType) -> Result<D
     }))
 }
 
-/// The float dtype that a device computes with unless told otherwise: `float64` where it can.
+/// The float dtype that a device computes with unless told otherwise: that of the setting
+/// `MILLPOND_DEFAULT_FLOAT`, or `float64`, where the device has it.
 #[must_use]
 pub fn default_float(device: &Device) -> DType {
-    if device.info().supports(DType::Float64) {
-        DType::Float64
+    let wanted = Config::get().default_float.unwrap_or(DType::Float64);
+    if device.info().supports(wanted) {
+        wanted
     } else {
         DType::Float32
     }

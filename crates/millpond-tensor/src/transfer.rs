@@ -1,7 +1,7 @@
 //! Copies of arrays: at their place, and on other queues, devices and kinds of memory.
 
 use millpond_runtime::{Device, MemoryKind, Queue};
-use millpond_types::Layout;
+use millpond_types::{DType, Layout};
 
 use crate::apply::copy_into;
 use crate::creation::{Order, allocate, dense_like};
@@ -76,6 +76,20 @@ impl Tensor {
             copy.bytes(),
         )?;
         Ok(copy)
+    }
+
+    /// A copy at a place, with elements of another dtype. They are converted where they are, if the
+    /// device has the dtype, so that one without the array's own can be given a copy.
+    ///
+    /// # Errors
+    /// As for [`Tensor::to_place`] and [`Tensor::astype`].
+    pub fn to_place_as(&self, place: &Place, dtype: DType) -> Result<Self> {
+        place.check_dtype(dtype)?;
+        if self.device().info().supports(dtype) {
+            self.astype(dtype, false)?.to_place(place)
+        } else {
+            self.to_place(place)?.astype(dtype, false)
+        }
     }
 
     /// A copy at the same place.

@@ -65,7 +65,8 @@ impl Tensor {
             Kind::Bool => &rows::not_equal,
             _ => &rows::subtract,
         };
-        for _ in 0..n {
+        // Once nothing is left, nothing changes.
+        for _ in 0..n.min(result.shape()[axis]) {
             let size = result.shape()[axis] as isize;
             let last = result.along(axis, Index::range(1, size.max(1)))?;
             let first = result.along(axis, Index::range(0, (size - 1).max(0)))?;

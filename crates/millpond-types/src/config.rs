@@ -5,6 +5,8 @@
 //! | `MILLPOND_SIMD` | `baseline`, `avx2`, `avx512` | vector instructions to use, at most |
 //! | `MILLPOND_THREADS` | a number | worker threads of each CPU device |
 //! | `MILLPOND_CPU_DEVICES` | core lists, `;` between devices: `0-1;2,3` | CPU devices over these cores |
+//! | `MILLPOND_CPU_FLOAT64` | `0`, `1`; `;` between devices: `1;0` | whether CPU devices offer `float64`; the last answer is that of all further ones |
+//! | `MILLPOND_DEFAULT_FLOAT` | `float32`, `float64` | dtype of floats where a program names none, on devices that have it |
 //! | `MILLPOND_VALIDATE` | `1` | check every driver call |
 //! | `MILLPOND_CHECK_ORDER` | `1` | check that what uses the same memory is ordered |
 //! | `MILLPOND_TRACE_LINES` | `1` | keep the source line of each command for messages |
@@ -13,6 +15,8 @@
 
 use std::env;
 use std::sync::OnceLock;
+
+use crate::DType;
 
 /// What `MILLPOND_SIMD` may be, lowest first.
 pub const SIMD_LEVELS: [&str; 3] = ["baseline", "avx2", "avx512"];
@@ -30,6 +34,10 @@ pub struct Config {
     pub threads: Option<usize>,
     /// `MILLPOND_CPU_DEVICES`: the cores of each device.
     pub cpu_devices: Option<Vec<Vec<usize>>>,
+    /// `MILLPOND_CPU_FLOAT64`: the answer for each device.
+    pub cpu_float64: Option<Vec<bool>>,
+    /// `MILLPOND_DEFAULT_FLOAT`.
+    pub default_float: Option<DType>,
     /// `MILLPOND_VALIDATE`.
     pub validate: bool,
     /// `MILLPOND_CHECK_ORDER`.
@@ -81,6 +89,20 @@ impl Config {
                 None => config.warn("MILLPOND_CPU_DEVICES", &text, "core lists such as 0-1;2,3"),
             }
         }
+        if let Some(text) = lookup("MILLPOND_CPU_FLOAT64") {
+            match text.split(';').map(parse_switch).collect() {
+                Some(answers) => config.cpu_float64 = Some(answers),
+                None => config.warn("MILLPOND_CPU_FLOAT64", &text, "0 or 1 for each device"),
+            }
+        }
+        if let Some(text) = lookup("MILLPOND_DEFAULT_FLOAT") {
+            match text.parse() {
+                Ok(dtype @ (DType::Float32 | DType::Float64)) => {
+                    config.default_float = Some(dtype);
+                }
+                _ => config.warn("MILLPOND_DEFAULT_FLOAT", &text, "float32 or float64"),
+            }
+        }
         config
     }
 
@@ -96,6 +118,14 @@ impl Config {
 )]
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn parse_switch(text: &str) -> Option<bool> {
+    match text.trim() {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
 }
 
 fn parse_cores(text: &str) -> Option<Vec<usize>> {
@@ -124,6 +154,23 @@ mod tests {
             Config::parse(|name| (name == "MILLPOND_CPU_DEVICES").then(|| "0-1; 2,5".to_owned()));
         assert_eq!(config.cpu_devices, Some(vec![vec![0, 1], vec![2, 5]]));
         assert!(config.warnings.is_empty());
+    }
+
+    #[test]
+    fn float_settings_are_parsed_and_nonsense_reported() {
+        let set = |float64: &'static str, default: &'static str| {
+            Config::parse(move |name| match name {
+                "MILLPOND_CPU_FLOAT64" => Some(float64.to_owned()),
+                "MILLPOND_DEFAULT_FLOAT" => Some(default.to_owned()),
+                _ => None,
+            })
+        };
+        let config = set("1; 0", "float32");
+        assert_eq!(config.cpu_float64, Some(vec![true, false]));
+        assert_eq!(config.default_float, Some(DType::Float32));
+        let config = set("yes", "float16");
+        assert_eq!((config.cpu_float64, config.default_float), (None, None));
+        assert_eq!(config.warnings.len(), 2);
     }
 
     #[test]

@@ -50,6 +50,7 @@ fn drivers(config: &Config) -> Vec<Arc<dyn Driver>> {
     let cpu = CpuDriver::new(CpuConfig {
         devices: config.cpu_devices.clone(),
         threads: config.threads,
+        float64: config.cpu_float64.clone().unwrap_or_default(),
         huge_pages: config.huge_pages,
         simd: level.name(),
     });

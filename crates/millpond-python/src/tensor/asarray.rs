@@ -158,6 +158,10 @@ impl Wanted {
     /// The array made of one over memory of somebody else's.
     fn of_foreign(&self, source: Tensor) -> PyResult<Tensor> {
         if self.copy != Some(true) && self.is_met(&source)? {
+            // `bfloat16` is carried, though nothing computes with it.
+            if source.dtype() != DType::Bfloat16 {
+                Place::of(&source).check_dtype(source.dtype()).raise()?;
+            }
             return Ok(source);
         }
         let mut place = self.request.place.beside(&source)?;
@@ -194,9 +198,8 @@ impl Wanted {
         let order = self.request.order;
         let dtype = self.request.dtype.unwrap_or(source.dtype());
         if source.device() != *place.device() {
-            let moved = source.to_place(place).raise()?;
-            let result = moved.astype(dtype, false).raise()?;
-            return order::arranged(result, order);
+            let moved = source.to_place_as(place, dtype).raise()?;
+            return order::arranged(moved, order);
         }
         // One pass moves and converts.
         let result = creation::empty_like(source, Some(dtype), order, Some(place)).raise()?;
@@ -243,14 +246,11 @@ pub(crate) fn of_any(
     } else {
         imported(object, Some(&place.queue), None)?
     };
-    let source = match dtype {
-        Some(dtype) => source.astype(dtype, false).raise()?,
-        None => source,
-    };
+    let dtype = dtype.unwrap_or(source.dtype());
     if source.device() == *place.device() {
-        return Ok(source);
+        return source.astype(dtype, false).raise();
     }
-    source.to_place(place).raise()
+    source.to_place_as(place, dtype).raise()
 }
 
 /// An array over the memory of an object; of a copy of it, where NumPy has elements as they can't

@@ -1,7 +1,7 @@
 //! Functions about dtypes: conversion, casting rules, limits, kinds.
 
-use millpond::tensor::Casting;
 use millpond::tensor::data_types::{self, TypeSource};
+use millpond::tensor::{Casting, Tensor};
 use millpond::types::DType;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use crate::error::Raise;
 use crate::tensor::array::{ArrayLike, PyArray};
 use crate::tensor::dtype::{DTypeLike, PyDType};
 use crate::tensor::operators::Answer;
-use crate::tensor::place::DeviceLike;
+use crate::tensor::place::{DeviceLike, device_or_default};
 use crate::tensor::{enter, order, scalar};
 
 /// Converts an array to another dtype.
@@ -43,21 +43,22 @@ fn astype<'py>(
 ) -> Answer<'py> {
     enter(py);
     let order = order::parse(order)?;
-    let source = x.tensor();
+    let moved = |tensor: Tensor| match &device {
+        Some(device) if device.names_queue() => tensor.to_queue(device.queue()),
+        Some(device) => tensor.to_device(device.device()),
+        None => Ok(tensor),
+    };
+    let mut source = x.tensor().clone();
+    // Converted where it is, unless only the other device has the dtype.
+    if !source.device().info().supports(dtype.0) {
+        source = moved(source).raise()?;
+    }
     let result = match rule("astype", casting)? {
         Casting::Unsafe => source.astype(dtype.0, copy),
         casting => source.cast(dtype.0, casting, copy),
     };
-    let mut result = order::arranged(result.raise()?, order)?;
-    if let Some(device) = device {
-        result = if device.names_queue() {
-            result.to_queue(device.queue())
-        } else {
-            result.to_device(device.device())
-        }
-        .raise()?;
-    }
-    if result.memory().same_as(source.memory()) {
+    let result = moved(order::arranged(result.raise()?, order)?).raise()?;
+    if result.memory().same_as(x.tensor().memory()) {
         return Ok(x.object().clone().into_any());
     }
     PyArray::object(py, result)
@@ -102,12 +103,12 @@ fn rule(operation: &str, casting: &str) -> PyResult<Casting> {
 #[pyo3(signature = (*arrays_and_dtypes))]
 fn result_type<'py>(arrays_and_dtypes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyDType>> {
     let py = arrays_and_dtypes.py();
-    let mut default_float = DType::Float64;
+    let mut default_float = None;
     let mut sources: Vec<TypeSource<'_>> = Vec::new();
     for argument in arrays_and_dtypes.iter_borrowed() {
         if let Ok(array) = argument.cast::<PyArray>() {
             let tensor = array.get().tensor();
-            default_float = data_types::default_float(&tensor.device());
+            default_float = Some(data_types::default_float(&tensor.device()));
             sources.push(TypeSource::DType(tensor.dtype()));
         } else if let Some(value) = scalar::of_python(&argument)? {
             sources.push(TypeSource::Scalar(value));
@@ -117,6 +118,10 @@ fn result_type<'py>(arrays_and_dtypes: &Bound<'py, PyTuple>) -> PyResult<Bound<'
             sources.push(TypeSource::DType(argument.extract::<DTypeLike>()?.0));
         }
     }
+    let default_float = match default_float {
+        Some(dtype) => dtype,
+        None => data_types::default_float(&device_or_default(None)?),
+    };
     PyDType::of(
         py,
         data_types::result_type(&sources, default_float).raise()?,

@@ -54,6 +54,9 @@ use crate::runtime::origin;
 /// Versions of the standard whose functions the namespace has.
 const VERSIONS: [&str; 5] = ["2021.12", "2022.12", "2023.12", "2024.12", "2025.12"];
 
+/// The first version whose functions answer several arrays or devices in tuples, not in lists.
+const CONTAINERS_ARE_TUPLES: &str = "2025.12";
+
 /// To be called first by everything that Python calls and that submits work.
 #[inline]
 pub(crate) fn enter(py: Python<'_>) {
@@ -61,13 +64,17 @@ pub(crate) fn enter(py: Python<'_>) {
     origin::note(py);
 }
 
-/// The namespace for a version of the standard.
+/// The namespace as a version of the standard has it; the newest one if none is named.
 fn namespace<'py>(py: Python<'py>, version: Option<&str>) -> PyResult<Bound<'py, PyModule>> {
     match version {
         Some(version) if !VERSIONS.contains(&version) => Err(PyValueError::new_err(format!(
             "__array_namespace__: version '{version}' is not known; the versions are {}",
             VERSIONS.join(", ")
         ))),
+        Some(version) if version < CONTAINERS_ARE_TUPLES => {
+            let editions = py.import("millpond.tensor._editions")?;
+            Ok(editions.call_method1("edition", (version,))?.cast_into()?)
+        }
         _ => py.import("millpond.tensor"),
     }
 }

@@ -2,6 +2,7 @@
 
 use millpond::tensor::{Place, Tensor, creation, data_types};
 use millpond::types::promote::promote;
+use millpond::types::shape::MAX_NDIM;
 use millpond::types::{DType, Kind, Scalar};
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -10,9 +11,6 @@ use pyo3::types::{PyList, PyRange, PySequence, PyTuple};
 
 use crate::error::Raise;
 use crate::tensor::{foreign, scalar};
-
-/// Deeper nesting is taken for a sequence that contains itself.
-const DEEPEST: usize = 64;
 
 /// Whether an object is a sequence that arrays are made of.
 pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
@@ -27,7 +25,7 @@ pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
 /// Those of reading the sequence.
 pub(crate) fn holds_arrays(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let mut element = object.clone();
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_NDIM {
         if !is_sequence(&element) {
             let number = scalar::of_python(&element)?.is_some()
                 || foreign::is_numpy(element.py(), &element, "generic")?;
@@ -100,9 +98,10 @@ impl Elements {
     }
 
     fn enter(&mut self, len: usize, depth: usize) -> PyResult<()> {
-        if depth >= DEEPEST {
+        // A sequence that contains itself ends here as well.
+        if depth >= MAX_NDIM {
             return Err(PyValueError::new_err(format!(
-                "asarray: sequences are nested deeper than {DEEPEST} levels"
+                "asarray: sequences are nested deeper than {MAX_NDIM} levels"
             )));
         }
         match self.shape.get(depth) {

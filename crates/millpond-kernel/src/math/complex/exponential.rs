@@ -41,9 +41,10 @@ pub fn exp<R: Real>(z: Complex<R>) -> Complex<R> {
     exp_limits(z, R::lit(0.0), general)
 }
 
-/// `e^z - 1`, accurate near zero.
+/// `e^z - 1`, accurate near zero. Zero is left without the sign of its real part, as the standard asks.
 #[inline(always)]
 pub fn exp_m1<R: Real>(z: Complex<R>) -> Complex<R> {
+    let zero = R::lit(0.0);
     let (sine, cosine) = z.im.sin_cos();
     let half_sine = (z.im * R::lit(0.5)).sin();
     let magnitude = z.re.exp();
@@ -57,6 +58,8 @@ pub fn exp_m1<R: Real>(z: Complex<R>) -> Complex<R> {
         exp_by_halves(z.re, sine, cosine),
         plain,
     );
+    let nothing = z.re.equals(zero) & z.im.equals(zero);
+    let general = select(nothing, Complex::new(zero, z.im), general);
     exp_limits(z, R::lit(-1.0), general)
 }
 

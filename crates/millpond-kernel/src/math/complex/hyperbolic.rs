@@ -74,11 +74,12 @@ pub fn tanh<R: Real>(z: Complex<R>) -> Complex<R> {
     let near = Complex::new(sinh * cosh / divisor, sine * cosine / divisor);
     // From here on the real part is ±1 and the divisor is e^2x / 4, which may overflow.
     let far_im = R::lit(4.0) * (sine * cosine) * (R::lit(-2.0) * z.re.abs()).exp();
-    let unknown = z.re.is_inf() & !z.im.is_finite();
     // A finite real part with an unknown imaginary one is unknown, however large.
     let known = z.re.is_inf() | z.im.is_finite();
     let far_re = R::select(known, one.copysign(z.re), R::lit(f64::NAN));
-    let far = Complex::new(far_re, R::select(unknown, zero, far_im));
+    // At the ends the standard keeps the sign of the imaginary part, where C has that of the sine of its double.
+    let end_im = R::select(z.im.is_finite(), zero.copysign(z.im), zero);
+    let far = Complex::new(far_re, R::select(z.re.is_inf(), end_im, far_im));
     let result = select(R::lit(20.0).less(z.re.abs()), far, near);
     let re = R::select(z.re.equals(zero) & !z.im.is_finite(), z.re, result.re);
     Complex::new(re, R::select(z.im.equals(zero), z.im, result.im))

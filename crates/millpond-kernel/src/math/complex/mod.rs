@@ -1,9 +1,10 @@
 //! Complex functions, written once over any [`Real`].
 //!
-//! Guarantee: signed zeros, infinities and NaNs give what annex G of the C standard, and after it the Array API standard,
-//! say; elsewhere each part is right to a few units in the last place unless its terms cancel. Branch cuts are continuous
-//! with the side that the sign of the zero names. Over lanes the contract of [`lane`](super::lane) holds for both parts:
-//! a NaN in either means “ask the reference”.
+//! Guarantee: signed zeros, infinities and NaNs give what the Array API standard says and, where it is silent, annex G
+//! of the C standard, from which it departs for `tanh` of infinite numbers and `expm1` of zeros. Elsewhere each part is
+//! right to a few units in the last place unless its terms cancel. Branch cuts are continuous with the side that the sign
+//! of the zero names. Over lanes the contract of [`lane`](super::lane) holds for both parts: a NaN in either means “ask
+//! the reference”.
 //!
 //! They are free functions, not methods, because those of `num-complex` have other rules at the edges.
 

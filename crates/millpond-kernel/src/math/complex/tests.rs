@@ -179,7 +179,7 @@ fn exponentials_at_the_edges() {
         Symmetry::Conjugate,
         &[
             (0.0, 0.0, Is(0.0), Is(0.0)),
-            (-0.0, 0.0, Is(-0.0), Is(0.0)),
+            (-0.0, 0.0, Is(0.0), Is(0.0)),
             (1.0, I, Is(N), Is(N)),
             (1.0, N, Is(N), Is(N)),
             (I, 0.0, Is(I), Is(0.0)),
@@ -325,7 +325,8 @@ fn hyperbolic_functions_at_the_edges() {
             (100.0, N, Is(N), Is(N)),
             (0.0, N, Is(0.0), Is(N)),
             (I, 1.0, Is(1.0), Is(0.0)),
-            (I, 2.0, Is(1.0), Is(-0.0)),
+            (I, 2.0, Is(1.0), Is(0.0)),
+            (I, 4.0, Is(1.0), Is(0.0)),
             (I, I, Is(1.0), Either(0.0)),
             (I, N, Is(1.0), Either(0.0)),
             (N, 0.0, Is(N), Is(0.0)),
