@@ -97,11 +97,12 @@ pub fn conjugate<R: Real>(z: Complex<R>) -> Complex<R> {
     Complex::new(z.re, -z.im)
 }
 
-/// Square.
+/// Square. Where the parts are alike the real part is a zero without a sign, as a difference of squares is.
 #[inline(always)]
 pub fn square<R: Real>(z: Complex<R>) -> Complex<R> {
     let product = z.re * z.im;
-    Complex::new((z.re - z.im) * (z.re + z.im), product + product)
+    let difference = (z.re - z.im) * (z.re + z.im);
+    Complex::new(difference + R::lit(0.0), product + product)
 }
 
 /// Magnitude; infinite if either part is, even beside a NaN.
@@ -141,7 +142,7 @@ fn taming_factor<R: Real>(z: Complex<R>) -> R {
     R::select((R::largest() * R::lit(0.25)).less(larger), R::lit(0.25), up)
 }
 
-/// Quotient, without undue overflow or underflow.
+/// Quotient, without undue overflow or underflow. Zeros have the signs that the textbook's formula gives them.
 #[inline(always)]
 pub fn divide<R: Real>(z: Complex<R>, w: Complex<R>) -> Complex<R> {
     let zero = R::lit(0.0);
@@ -157,6 +158,10 @@ pub fn divide<R: Real>(z: Complex<R>, w: Complex<R>) -> Complex<R> {
     let direct = (-n.re).mul_add(ratio, n.im);
     let swapped = n.im.mul_add(ratio, -n.re);
     let im = R::select(swap, swapped, direct) / divisor;
+    let (re, im) = (
+        zero_signed_as(re, n.re * d.re + n.im * d.im),
+        zero_signed_as(im, n.im * d.re - n.re * d.im),
+    );
     let finite = Complex::new(re / up * down, im / up * down);
 
     // Annex G: a quotient by zero is infinite, an infinity by a finite number too, a finite number by an infinity zero.
@@ -175,6 +180,13 @@ pub fn divide<R: Real>(z: Complex<R>, w: Complex<R>) -> Complex<R> {
         scaled(multiply(z, conjugate(boxed(w))), zero),
         quotient,
     )
+}
+
+/// `x`, where it is zero with the sign of another number that isn't a NaN.
+#[inline(always)]
+fn zero_signed_as<R: Real>(x: R, sign: R) -> R {
+    let zero = x.equals(R::lit(0.0)) & !sign.is_nan();
+    R::select(zero, x.copysign(sign), x)
 }
 
 /// The direction of an infinite number: infinite parts become ±1, others ±0.

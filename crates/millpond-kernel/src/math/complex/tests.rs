@@ -493,6 +493,38 @@ fn quotients_at_the_edges() {
     assert_eq!(small, z(0.5, -0.5));
 }
 
+/// The parts of a product and of the numerator of a quotient, as textbooks have them.
+#[test]
+fn zeros_have_the_signs_of_the_textbook() {
+    let parts = [0.0, -0.0, 1.0, -2.0];
+    let all = || {
+        parts
+            .iter()
+            .flat_map(|&re| parts.map(|im| Complex::new(re, im)))
+    };
+    let sign = |x: f64| (x == 0.0).then_some(x.is_sign_negative());
+    for z in all() {
+        let wanted = multiply(z, z);
+        let got = square(z);
+        assert_eq!(got, wanted);
+        assert_eq!(
+            (sign(got.re), sign(got.im)),
+            (sign(wanted.re), sign(wanted.im)),
+            "square of {z}"
+        );
+        for w in all().filter(|w| w.re != 0.0 || w.im != 0.0) {
+            let got = divide(z, w);
+            let re = z.re * w.re + z.im * w.im;
+            let im = z.im * w.re - z.re * w.im;
+            assert_eq!(
+                (sign(got.re), sign(got.im)),
+                (sign(re), sign(im)),
+                "{z} / {w}"
+            );
+        }
+    }
+}
+
 #[test]
 fn signs_and_projections_at_the_edges() {
     check(
