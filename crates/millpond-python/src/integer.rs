@@ -31,6 +31,24 @@ pub(crate) fn count(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     })
 }
 
+/// The number of a diagonal. One that the machine has no integer for lies beside every matrix, as the
+/// farthest that it has one for does.
+///
+/// # Errors
+/// `TypeError` for what is no integer; what the object raises.
+pub(crate) fn diagonal(object: &Bound<'_, PyAny>) -> PyResult<isize> {
+    match object.extract::<isize>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+            Ok(if object.lt(0)? {
+                isize::MIN
+            } else {
+                isize::MAX
+            })
+        }
+        answer => answer.map_err(|error| refusal(object, error)),
+    }
+}
+
 /// As [`count`], for an argument that may be `None`.
 ///
 /// # Errors

@@ -92,8 +92,6 @@ def test_wrong_arguments_are_named(call, error, message):
         lambda x, number: xp.zeros([2, number]),
         lambda x, number: xp.eye(number),
         lambda x, number: xp.eye(2, number),
-        lambda x, number: xp.eye(2, k=number),
-        lambda x, number: xp.tril(x, k=number),
         lambda x, number: xp.linspace(0, 1, number),
         lambda x, number: xp.sum(x, axis=number),
         lambda x, number: xp.argmax(x, axis=number),
@@ -123,6 +121,18 @@ def test_sizes_and_axes_are_integers(call):
         call(x, 2**70)
     with pytest.raises(RuntimeError, match="no index"):
         call(x, Broken())
+
+
+@pytest.mark.parametrize("far", [5, 2**63 - 1, 2**63, 2**70])
+def test_a_diagonal_may_be_as_far_away_as_it_likes(far):
+    x = xp.ones((2, 3))
+    for k, below in ((far, True), (-far, False)):
+        assert not xp.any(xp.eye(2, 3, k=k))
+        assert xp.all(xp.tril(x, k=k) == below)
+        assert xp.all(xp.triu(x, k=k) != below)
+    for call in (lambda k: xp.eye(2, k=k), lambda k: xp.tril(x, k=k), lambda k: xp.triu(x, k=k)):
+        with pytest.raises(TypeError, match=r"expected an integer.*got .*1\.5"):
+            call(1.5)
 
 
 @pytest.mark.parametrize("call", [lambda: xp.eye(-2), lambda: xp.eye(2, -2), lambda: xp.diff(xp.ones(3), n=-2)])

@@ -80,11 +80,12 @@ fn named(test: &Value) -> Option<(String, Ending)> {
     Some((name, ending))
 }
 
-/// The reason in the text of a skipped test: `('file', 7, 'Skipped: reason')`.
+/// The reason in the text of a skipped test: `('file', 7, 'Skipped: reason')`, and more on other lines.
 fn reason(shown: &str) -> &str {
     let reason = shown
         .split_once("Skipped: ")
         .map_or(shown, |(_, rest)| rest);
+    let reason = reason.lines().next().unwrap_or_default();
     let reason = reason.trim_end_matches([')', '\'', '"']);
     if reason.is_empty() {
         "for no reason that was told"
@@ -103,7 +104,7 @@ mod tests {
             { "nodeid": "a", "outcome": "passed", "call": {} },
             { "nodeid": "b", "outcome": "failed", "call": { "longrepr": "0 is not 1" } },
             { "nodeid": "c", "outcome": "error", "setup": { "longrepr": "no fixture" } },
-            { "nodeid": "d", "outcome": "skipped", "setup": { "longrepr": "('f', 7, 'Skipped: too old')" } },
+            { "nodeid": "d", "outcome": "skipped", "setup": { "longrepr": "[gw1]\n('f', 7, 'Skipped: too old')\nend" } },
         ] });
         let report = Report::parse(&report.to_string()).unwrap();
         assert_eq!(report.tests["c"], Ending::Failed("no fixture".to_owned()));

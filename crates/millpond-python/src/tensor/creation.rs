@@ -220,7 +220,7 @@ fn eye<'py>(
     py: Python<'py>,
     #[pyo3(from_py_with = integer::count)] n_rows: usize,
     #[pyo3(from_py_with = integer::count_or_none)] n_cols: Option<usize>,
-    #[pyo3(from_py_with = integer::integer)] k: isize,
+    #[pyo3(from_py_with = integer::diagonal)] k: isize,
     dtype: Option<DTypeLike>,
     device: Option<DeviceLike>,
     order: &str,
@@ -247,7 +247,7 @@ fn eye<'py>(
 fn tril<'py>(
     py: Python<'py>,
     x: ArrayLike<'py>,
-    #[pyo3(from_py_with = integer::integer)] k: isize,
+    #[pyo3(from_py_with = integer::diagonal)] k: isize,
 ) -> Answer<'py> {
     enter(py);
     PyArray::of(py, creation::tril(x.tensor(), k))
@@ -266,7 +266,7 @@ fn tril<'py>(
 fn triu<'py>(
     py: Python<'py>,
     x: ArrayLike<'py>,
-    #[pyo3(from_py_with = integer::integer)] k: isize,
+    #[pyo3(from_py_with = integer::diagonal)] k: isize,
 ) -> Answer<'py> {
     enter(py);
     PyArray::of(py, creation::triu(x.tensor(), k))

@@ -9,7 +9,7 @@ use crate::tensor::array::{ArrayLike, PyArray};
 use crate::tensor::operand::Operands;
 use crate::tensor::operators::Answer;
 use crate::tensor::out::Out;
-use crate::tensor::{elementwise, enter};
+use crate::tensor::{elementwise, enter, order};
 
 /// Limits each element from below and above.
 ///
@@ -21,16 +21,20 @@ use crate::tensor::{elementwise, enter};
 ///     The bounds; there is none on a side where nothing is said.
 /// out : Array, optional
 ///     Where the result goes; it may overlap the operands.
+/// order : {'K', 'C', 'F', 'A'}, optional
+///     How the axes of a new result lie in memory.
 #[pyfunction]
-#[pyo3(signature = (x, /, min=None, max=None, *, out=None))]
+#[pyo3(signature = (x, /, min=None, max=None, *, out=None, order="K"))]
 fn clip<'py>(
     x: &Bound<'py, PyAny>,
     min: Option<&Bound<'py, PyAny>>,
     max: Option<&Bound<'py, PyAny>>,
     out: Option<Out<'py>>,
+    order: &str,
 ) -> Answer<'py> {
     let py = x.py();
     enter(py);
+    let order = order::parse(order)?;
     let array: ArrayLike<'py> = x.extract()?;
     let objects = [Some(x), min, max];
     let given = objects
@@ -49,7 +53,7 @@ fn clip<'py>(
     let result = array.tensor().clip(low, high, target).raise()?;
     match out {
         Some(out) => Ok(out.object()),
-        None => PyArray::object(py, result),
+        None => PyArray::object(py, order::arranged(result, order)?),
     }
 }
 

@@ -1,15 +1,18 @@
 //! What an array says about itself, without a wait, and its views that are attributes.
 
 use millpond::kernel::ops::rows;
+use millpond::tensor::Tensor;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyEllipsis, PyTuple};
 
 use super::PyArray;
+use crate::error::Raise;
 use crate::memory::PyMemory;
 use crate::runtime::{PyDevice, PyQueue};
 use crate::tensor::dtype::PyDType;
 use crate::tensor::extent::tuple;
 use crate::tensor::flags::Flags;
+use crate::tensor::indexing;
 use crate::tensor::operators::{self, Answer};
 
 #[pymethods]
@@ -104,6 +107,11 @@ impl PyArray {
         Self::of(py, self.tensor().real_view())
     }
 
+    #[setter(real)]
+    fn set_real(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        assign(&self.tensor().real_view().raise()?, value)
+    }
+
     /// Imaginary parts; a view, where the elements are complex, else zeros.
     #[getter]
     fn imag<'py>(&self, py: Python<'py>) -> Answer<'py> {
@@ -111,6 +119,11 @@ impl PyArray {
             return Self::of(py, self.tensor().imag_view());
         }
         operators::unary(py, &rows::imag, self)
+    }
+
+    #[setter(imag)]
+    fn set_imag(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        assign(&self.tensor().imag_view().raise()?, value)
     }
 
     /// Namespace of the functions that the Array API standard asks for.
@@ -122,4 +135,10 @@ impl PyArray {
     ) -> PyResult<Bound<'py, PyModule>> {
         crate::tensor::namespace(py, api_version)
     }
+}
+
+/// `view[...] = value`.
+fn assign(view: &Tensor, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let everything = PyEllipsis::get(value.py()).to_owned().into_any();
+    indexing::set(view, &everything, value)
 }
