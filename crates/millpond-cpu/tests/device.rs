@@ -5,7 +5,7 @@ use std::alloc::Layout;
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_hal::{DeviceClass, DeviceError, Driver, Partition, QueueOptions};
 use millpond_testkit::contract::raw::Line;
-use millpond_types::MemoryKind;
+use millpond_types::{DType, MemoryKind};
 
 fn over(devices: Vec<Vec<usize>>) -> CpuDriver {
     CpuDriver::new(CpuConfig {
@@ -51,6 +51,28 @@ fn devices_have_the_cores_that_were_asked_for() {
     let point = second.run(&[held], || ());
     gate.open(Ok(()));
     second.wait(point);
+}
+
+#[test]
+fn a_device_offers_float64_unless_it_is_told_not_to() {
+    let offers = |float64: &[bool]| {
+        let driver = CpuDriver::new(CpuConfig {
+            devices: Some(vec![vec![0]; 3]),
+            float64: float64.to_vec(),
+            ..CpuConfig::default()
+        });
+        let devices = driver.devices().unwrap();
+        let answers: Vec<_> = devices
+            .iter()
+            .map(|device| device.info().supports(DType::Float64))
+            .collect();
+        let part = devices[1].partition(&Partition::Equally(1)).unwrap();
+        assert_eq!(part[0].info().float64, answers[1]);
+        answers
+    };
+    assert_eq!(offers(&[]), [true, true, true]);
+    assert_eq!(offers(&[false]), [false, false, false]);
+    assert_eq!(offers(&[true, false]), [true, false, false]);
 }
 
 #[test]

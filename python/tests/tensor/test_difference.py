@@ -15,6 +15,12 @@ def test_neighbours_are_subtracted(dtype, n, axis):
     np.testing.assert_array_equal(xp.asnumpy(result), np.diff(values, n=n, axis=axis))
 
 
+def test_however_often_differences_are_taken_none_are_left_at_last():
+    assert xp.diff(xp.ones((2, 3), dtype="int8"), n=2**62).shape == (2, 0)
+    assert xp.diff(xp.ones(3, dtype="bool"), n=2**63).dtype == xp.bool
+    assert xp.diff(xp.asarray([1, 4, 9]), n=2).tolist() == [2]
+
+
 def test_something_may_stand_in_front_and_behind():
     x, y = xp.asarray([1, 4, 9]), xp.asarray([0])
     assert xp.diff(x, prepend=y, append=y).tolist() == [1, 3, 5, -9]
