@@ -1,6 +1,7 @@
 """What arrays and dtypes say about themselves."""
 
 import inspect
+import pickle
 import subprocess
 import sys
 import weakref
@@ -169,6 +170,27 @@ def test_the_namespace_describes_itself():
     assert set(info.dtypes(kind="real floating")) == {"float32", "float64"}
     assert set(info.dtypes(kind=("bool", "signed integer"))) == {"bool", "int8", "int16", "int32", "int64"}
     assert xp.__array_api_version__ == "2025.12"
+
+
+@pytest.mark.parametrize("version", ["2021.12", "2022.12", "2023.12", "2024.12"])
+def test_earlier_versions_of_the_namespace_answer_lists(version):
+    x = xp.ones(2)
+    earlier = x.__array_namespace__(api_version=version)
+    assert earlier is xp.ones(3).__array_namespace__(api_version=version)
+    assert earlier.__array_api_version__ == version
+    for name in ("meshgrid", "broadcast_arrays"):
+        ours, newest = getattr(earlier, name), getattr(xp, name)
+        assert (type(ours(x, x)), type(newest(x, x))) == (list, tuple)
+        assert [one.tolist() for one in ours(x, x)] == [one.tolist() for one in newest(x, x)]
+        assert (inspect.signature(ours), ours.__doc__) == (inspect.signature(newest), newest.__doc__)
+    info, newest = earlier.__array_namespace_info__(), xp.__array_namespace_info__()
+    assert info.devices() == list(newest.devices())
+    assert info.default_dtypes() == newest.default_dtypes()
+    assert earlier.sin is xp.sin
+    assert dir(earlier) == dir(xp)
+    assert pickle.loads(pickle.dumps(earlier)) is earlier
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        _ = earlier.nothing_like_it
 
 
 def test_every_exported_name_is_there_once_and_documented():
