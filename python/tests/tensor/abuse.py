@@ -38,7 +38,10 @@ class Liar:
     """Promises a length, an index and an exchange, and doesn't keep any."""
 
     shape = dtype = device = "nothing"
-    __array_interface__ = {"shape": (2**62,), "typestr": "<f8", "data": (8, False), "version": 3}
+
+    @property
+    def __array_interface__(self):
+        return {"shape": (2**62,), "typestr": "<f8", "data": (8, False), "version": 3}
 
     def __len__(self):
         return 2**62
@@ -282,7 +285,8 @@ def abuse_methods(chance, values):
 def abuse_items(chance, values):
     """Read and write elements by everything, alone and in tuples."""
     count = 0
-    for x, key in itertools.product(arrays(), [*values, *((chance.choice(values), chance.choice(values)) for _ in range(200))]):
+    pairs = [(chance.choice(values), chance.choice(values)) for _ in range(200)]
+    for x, key in itertools.product(arrays(), [*values, *pairs]):
         count += 1
         answers(lambda x=x, key=key: x[key])
         answers(x.__setitem__, key, chance.choice(values))

@@ -180,7 +180,9 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize(("layout", "dtype"), list(itertools.product(LARGE, ["int8", "int32", "float32", "complex128"])))
+@pytest.mark.parametrize(
+    ("layout", "dtype"), list(itertools.product(LARGE, ["int8", "int32", "float32", "complex128"]))
+)
 def test_arrays_of_more_axes_and_blocks_than_one_are_numpys(layout, dtype):
     base = (np.arange(40 * 33 * 27) % 251 - 100).astype(dtype).reshape(40, 33, 27)
     theirs, ours = LARGE[layout](base), LARGE[layout](xp.asarray(base, copy=True))

@@ -54,10 +54,11 @@ def test_floats_of_a_program_become_what_the_device_has(program):
     program("""
 for array in (
     xp.zeros(2), xp.ones(2), xp.empty(2), xp.full(2, 0.5), xp.linspace(0, 1, 3), xp.arange(0.0, 2.0), xp.eye(2),
-    xp.asarray(0.5), xp.asarray([0.5, 1]), xp.asarray([]), xp.ones(2, dtype="int64") + 0.5, xp.ones(2, dtype="int8") / 3,
-    xp.sin(xp.arange(3)), xp.mean(xp.arange(3)), xp.var(xp.arange(3)), xp.std(xp.arange(3)),
-    xp.where(xp.asarray([True, False]), xp.arange(2), 0.5), xp.pow(xp.arange(2), 0.5), xp.abs(xp.asarray([1j])),
-    xp.asarray([1j]).real, xp.angle(xp.asarray([1j])), xp.zeros_like(xp.ones(1)), xp.full_like(xp.ones(1), 2),
+    xp.asarray(0.5), xp.asarray([0.5, 1]), xp.asarray([]), xp.ones(2, dtype="int64") + 0.5,
+    xp.ones(2, dtype="int8") / 3, xp.sin(xp.arange(3)), xp.mean(xp.arange(3)), xp.var(xp.arange(3)),
+    xp.std(xp.arange(3)), xp.where(xp.asarray([True, False]), xp.arange(2), 0.5), xp.pow(xp.arange(2), 0.5),
+    xp.abs(xp.asarray([1j])), xp.asarray([1j]).real, xp.angle(xp.asarray([1j])), xp.zeros_like(xp.ones(1)),
+    xp.full_like(xp.ones(1), 2),
 ):
     assert array.dtype == "float32", array
 for array in (xp.asarray(1j), xp.asarray([1, 1j]), xp.ones(2) * 1j, xp.arange(2) + 1j, xp.full(2, 1j)):

@@ -134,26 +134,31 @@ def parts(text):
 
 #: What the standard says of complex numbers.
 COMPLEX = {
-    "exp": "0 0 -> 1 0; -0 0 -> 1 0; 3 inf -> nan nan; 3 nan -> nan nan; inf 0 -> inf 0; -inf 1 -> 0 0; -inf 2 -> -0 0;"
-    "-inf 4 -> -0 -0; inf 1 -> inf inf; inf 2 -> -inf inf; inf 4 -> -inf -inf; inf 5 -> inf -inf; -inf inf -> ?0 ?0;"
-    "inf inf -> ?inf nan; -inf nan -> ?0 ?0; inf nan -> ?inf nan; nan 0 -> nan 0; nan 1 -> nan nan; nan nan -> nan nan",
-    "expm1": "0 0 -> 0 0; -0 0 -> 0 0; 3 inf -> nan nan; 3 nan -> nan nan; inf 0 -> inf 0; -inf 1 -> -1 0; -inf 2 -> -1 0;"
-    "-inf 4 -> -1 -0; inf 1 -> inf inf; inf 2 -> -inf inf; inf 4 -> -inf -inf; inf 5 -> inf -inf; -inf inf -> -1 ?0;"
-    "inf inf -> ?inf nan; -inf nan -> -1 ?0; inf nan -> ?inf nan; nan 0 -> nan 0; nan 1 -> nan nan; nan nan -> nan nan",
-    "sinh": "0 0 -> 0 0; 0 inf -> ?0 nan; 0 nan -> ?0 nan; 3 inf -> nan nan; 3 nan -> nan nan; inf 0 -> inf 0;"
-    "inf 1 -> inf inf; inf 2 -> -inf inf; inf 4 -> -inf -inf; inf inf -> ?inf nan; inf nan -> ?inf nan; nan 0 -> nan 0;"
-    "nan 1 -> nan nan; nan nan -> nan nan",
-    "cosh": "0 0 -> 1 0; 0 inf -> nan ?0; 0 nan -> nan ?0; 3 inf -> nan nan; 3 nan -> nan nan; inf 0 -> inf 0;"
-    "inf 1 -> inf inf; inf 2 -> -inf inf; inf 4 -> -inf -inf; inf inf -> inf nan; inf nan -> inf nan; nan 0 -> nan ?0;"
-    "nan 1 -> nan nan; nan nan -> nan nan",
-    "tanh": "0 0 -> 0 0; 3 inf -> nan nan; 0 inf -> 0 nan; 3 nan -> nan nan; 0 nan -> 0 nan; inf 1 -> 1 0; inf 2 -> 1 0;"
-    "inf 4 -> 1 0; inf inf -> 1 ?0; inf nan -> 1 ?0; nan 0 -> nan 0; nan 1 -> nan nan; nan nan -> nan nan",
-    "sqrt": "0 0 -> 0 0; -0 0 -> 0 0; 3 inf -> inf inf; nan inf -> inf inf; -inf inf -> inf inf; 3 nan -> nan nan;"
-    "-inf 1 -> 0 inf; inf 1 -> inf 0; -inf nan -> nan ?inf; inf nan -> inf nan; nan 1 -> nan nan; nan nan -> nan nan",
-    "sign": "0 0 -> 0 0; -0 0 -> 0 0; nan 1 -> nan nan; 1 nan -> nan nan; inf nan -> nan nan; nan inf -> nan nan;"
-    "nan nan -> nan nan; 0 -3 -> 0 -1; -2 0 -> -1 0; 3 4 -> 0.6 0.8",
-    "acosh": "0 0 -> 0 1.5707963267948966; 3 inf -> inf 1.5707963267948966; 3 nan -> nan nan; 0 nan -> nan ?1.5707963267948966;"
-    "-inf 1 -> inf 3.141592653589793; inf 1 -> inf 0; inf nan -> inf nan; nan 1 -> nan nan; nan inf -> inf nan",
+    "exp": """0 0 -> 1 0; -0 0 -> 1 0; 3 inf -> nan nan; 3 nan -> nan nan; inf 0 -> inf 0; -inf 1 -> 0 0;
+        -inf 2 -> -0 0; -inf 4 -> -0 -0; inf 1 -> inf inf; inf 2 -> -inf inf; inf 4 -> -inf -inf; inf 5 -> inf -inf;
+        -inf inf -> ?0 ?0; inf inf -> ?inf nan; -inf nan -> ?0 ?0; inf nan -> ?inf nan; nan 0 -> nan 0;
+        nan 1 -> nan nan; nan nan -> nan nan""",
+    "expm1": """0 0 -> 0 0; -0 0 -> 0 0; 3 inf -> nan nan; 3 nan -> nan nan; inf 0 -> inf 0; -inf 1 -> -1 0;
+        -inf 2 -> -1 0; -inf 4 -> -1 -0; inf 1 -> inf inf; inf 2 -> -inf inf; inf 4 -> -inf -inf; inf 5 -> inf -inf;
+        -inf inf -> -1 ?0; inf inf -> ?inf nan; -inf nan -> -1 ?0; inf nan -> ?inf nan; nan 0 -> nan 0;
+        nan 1 -> nan nan; nan nan -> nan nan""",
+    "sinh": """0 0 -> 0 0; 0 inf -> ?0 nan; 0 nan -> ?0 nan; 3 inf -> nan nan; 3 nan -> nan nan; inf 0 -> inf 0;
+        inf 1 -> inf inf; inf 2 -> -inf inf; inf 4 -> -inf -inf; inf inf -> ?inf nan; inf nan -> ?inf nan;
+        nan 0 -> nan 0; nan 1 -> nan nan; nan nan -> nan nan""",
+    "cosh": """0 0 -> 1 0; 0 inf -> nan ?0; 0 nan -> nan ?0; 3 inf -> nan nan; 3 nan -> nan nan; inf 0 -> inf 0;
+        inf 1 -> inf inf; inf 2 -> -inf inf; inf 4 -> -inf -inf; inf inf -> inf nan; inf nan -> inf nan;
+        nan 0 -> nan ?0; nan 1 -> nan nan; nan nan -> nan nan""",
+    "tanh": """0 0 -> 0 0; 3 inf -> nan nan; 0 inf -> 0 nan; 3 nan -> nan nan; 0 nan -> 0 nan; inf 1 -> 1 0;
+        inf 2 -> 1 0; inf 4 -> 1 0; inf inf -> 1 ?0; inf nan -> 1 ?0; nan 0 -> nan 0; nan 1 -> nan nan;
+        nan nan -> nan nan""",
+    "sqrt": """0 0 -> 0 0; -0 0 -> 0 0; 3 inf -> inf inf; nan inf -> inf inf; -inf inf -> inf inf; 3 nan -> nan nan;
+        -inf 1 -> 0 inf; inf 1 -> inf 0; -inf nan -> nan ?inf; inf nan -> inf nan; nan 1 -> nan nan;
+        nan nan -> nan nan""",
+    "acosh": """0 0 -> 0 1.5707963267948966; 3 inf -> inf 1.5707963267948966; 3 nan -> nan nan;
+        0 nan -> nan ?1.5707963267948966; -inf 1 -> inf 3.141592653589793; inf 1 -> inf 0; inf nan -> inf nan;
+        nan 1 -> nan nan; nan inf -> inf nan""",
+    "sign": """0 0 -> 0 0; -0 0 -> 0 0; nan 1 -> nan nan; 1 nan -> nan nan; inf nan -> nan nan; nan inf -> nan nan;
+        nan nan -> nan nan; 0 -3 -> 0 -1; -2 0 -> -1 0; 3 4 -> 0.6 0.8""",
     "square": "-0 0 -> 0 -0; -0 -0 -> 0 0; -2 -2 -> 0 8; 0 3 -> -9 0; 0 -3 -> -9 -0",
     "reciprocal": "0 -2 -> 0 0.5; 2 0 -> 0.5 0; -2 0 -> -0.5 -0; -0 1 -> 0 -1; 1 1 -> 0.5 -0.5",
 }

@@ -30,7 +30,9 @@ def test_bounds_beyond_a_dtype_bound_nothing():
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
 def test_integers_are_divided_towards_minus_infinity(dtype):
-    first, second = np.meshgrid(np.array([-7, -6, -1, 0, 1, 7, np.iinfo(dtype).max], dtype), np.array([-3, -2, 2, 3], dtype))
+    first, second = np.meshgrid(
+        np.array([-7, -6, -1, 0, 1, 7, np.iinfo(dtype).max], dtype), np.array([-3, -2, 2, 3], dtype)
+    )
     ours = xp.asarray(first), xp.asarray(second)
     assert (ours[0] // ours[1]).tolist() == (first // second).tolist()
     assert (ours[0] % ours[1]).tolist() == (first % second).tolist()
@@ -54,7 +56,9 @@ def test_reductions_of_three_axes_are_right_in_every_layout(dtype, order):
         else:
             np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(xp.asnumpy(xp.all(ours, axis=axis)), theirs.all(axis=axis))
-        np.testing.assert_array_equal(xp.asnumpy(xp.count_nonzero(ours, axis=axis)), np.count_nonzero(theirs, axis=axis))
+        np.testing.assert_array_equal(
+            xp.asnumpy(xp.count_nonzero(ours, axis=axis)), np.count_nonzero(theirs, axis=axis)
+        )
         if not dtype.startswith("complex"):
             np.testing.assert_array_equal(xp.asnumpy(xp.max(ours, axis=axis)), theirs.max(axis=axis))
             np.testing.assert_array_equal(xp.asnumpy(xp.min(ours, axis=axis)), theirs.min(axis=axis))
@@ -97,7 +101,12 @@ def test_an_array_of_another_device_has_arrived_when_it_is_used():
 )
 def test_every_layout_survives_an_exchange_with_oneself_and_others(view):
     x = view(xp.reshape(xp.arange(12), (3, 4)))
-    for came in (xp.from_dlpack(x), xp.asarray(np.from_dlpack(x)), xp.from_dlpack(np.asarray(x)), xp.asarray(np.asarray(x))):
+    for came in (
+        xp.from_dlpack(x),
+        xp.asarray(np.from_dlpack(x)),
+        xp.from_dlpack(np.asarray(x)),
+        xp.asarray(np.asarray(x)),
+    ):
         assert isinstance(came, xp.Array)
         assert (came.shape, came.dtype, came.tolist()) == (x.shape, x.dtype, x.tolist())
 
@@ -113,7 +122,10 @@ def test_functions_of_numpy_take_an_array_whole_or_not_at_all():
 @pytest.mark.parametrize("scalar", [np.float32(2), np.float64(2), np.int8(2), np.uint64(2), np.bool_(True)], ids=repr)
 def test_scalars_of_numpy_meet_arrays_on_either_side(how, scalar):
     x, theirs = xp.asarray([1.5, 2.5], dtype="float32"), np.asarray([1.5, 2.5], dtype="float32")
-    for result, wanted in ((how(scalar, x), how(np.asarray([scalar] * 2), theirs)), (how(x, scalar), how(theirs, np.asarray([scalar] * 2)))):
+    for result, wanted in (
+        (how(scalar, x), how(np.asarray([scalar] * 2), theirs)),
+        (how(x, scalar), how(theirs, np.asarray([scalar] * 2))),
+    ):
         assert isinstance(result, xp.Array)
         assert result.dtype == wanted.dtype.name
         np.testing.assert_allclose(xp.asnumpy(result), wanted, rtol=1e-6)

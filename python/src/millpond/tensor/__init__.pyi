@@ -496,7 +496,13 @@ def can_cast(from_: _DType | Array, to: _DType, /, *, casting: str = "safe") -> 
 def result_type(*arrays_and_dtypes: _DType | _Operand) -> _dtype: ...
 def isdtype(dtype: _DType, kind: _DType | tuple[_DType, ...]) -> _bool: ...
 def clip(
-    x: Array, /, min: _Operand | None = None, max: _Operand | None = None, *, out: Array | None = None, order: _Order = "K"
+    x: Array,
+    /,
+    min: _Operand | None = None,
+    max: _Operand | None = None,
+    *,
+    out: Array | None = None,
+    order: _Order = "K",
 ) -> Array: ...
 def where(
     condition: Array, x1: _Operand, x2: _Operand, /, *, out: Array | None = None, order: _Order = "K"
