@@ -227,7 +227,7 @@ def test_a_device_that_is_none_is_told(answer):
 
 
 def test_objects_without_the_protocol_are_told():
-    with pytest.raises((TypeError, AttributeError), match="__dlpack__"):
+    with pytest.raises(AttributeError, match="list has no __dlpack__ method"):
         xp.from_dlpack([1, 2])
 
 

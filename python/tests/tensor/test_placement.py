@@ -46,6 +46,14 @@ def test_an_array_goes_to_another_device_with_its_elements(x, device, part):
     np.testing.assert_array_equal(xp.asnumpy(back), [5.0, 3.0, 1.0])
 
 
+def test_an_import_that_needs_a_copy_is_a_buffer_error_where_copies_are_forbidden(x, part):
+    with pytest.raises(BufferError, match="from_dlpack: copy=False"):
+        xp.from_dlpack(x, device=part, copy=False)
+    with pytest.raises(ValueError, match="asarray: copy=False"):
+        xp.asarray(x, device=part, copy=False)
+    assert xp.from_dlpack(x, device=part).device == part
+
+
 def test_arrays_of_two_devices_are_not_combined_unasked(x, device, part):
     with pytest.raises(ValueError, match=r"add: operands are on cpu and cpu.*to_device"):
         x + x.to_device(part)

@@ -57,7 +57,11 @@ fn asarray<'py>(
 ) -> Answer<'py> {
     let py = obj.py();
     let request = Request::new(py, dtype, order, device, usm_type, queue)?;
-    let wanted = Wanted { request, copy };
+    let wanted = Wanted {
+        function: Function::AsArray,
+        request,
+        copy,
+    };
     if let Ok(array) = obj.cast::<PyArray>() {
         let source = array.get().tensor();
         return match wanted.of_array(source)? {
@@ -118,8 +122,14 @@ fn from_numpy<'py>(
 /// device : Device, Queue or str, optional
 ///     Where the array goes; where the object is, if nothing is said.
 /// copy : bool, optional
-///     Whether memory is copied always, never (which fails where it would be needed), or, by
-///     default, where it is needed.
+///     Whether memory is copied always, never, or, by default, where it is needed.
+///
+/// Raises
+/// ------
+/// AttributeError
+///     The object doesn't have the protocol.
+/// BufferError
+///     The memory can't be shared, or a copy is needed that ``copy=False`` forbids.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device=None, copy=None))]
 fn from_dlpack<'py>(
@@ -129,7 +139,11 @@ fn from_dlpack<'py>(
 ) -> Answer<'py> {
     let py = x.py();
     let request = Request::new(py, None, "K", device, None, None)?;
-    let wanted = Wanted { request, copy };
+    let wanted = Wanted {
+        function: Function::FromDlpack,
+        request,
+        copy,
+    };
     if let Ok(array) = x.cast::<PyArray>() {
         let source = array.get().tensor();
         let result = wanted.of_array(source)?;
@@ -139,8 +153,16 @@ fn from_dlpack<'py>(
     PyArray::object(py, wanted.of_foreign(source)?)
 }
 
+/// Which function was called: the standard has another exception for each.
+#[derive(Clone, Copy)]
+enum Function {
+    AsArray,
+    FromDlpack,
+}
+
 /// What an array is to be; what isn't said stays as it is.
 struct Wanted {
+    function: Function,
     request: Request,
     copy: Option<bool>,
 }
@@ -190,10 +212,12 @@ impl Wanted {
 
     fn copied(&self, source: &Tensor, place: &Place) -> PyResult<Tensor> {
         if self.copy == Some(false) {
-            return Err(PyValueError::new_err(
-                "asarray: copy=False, but another dtype, device, kind of memory or order needs a \
-                 copy",
-            ));
+            let reason =
+                "copy=False, but another dtype, device, kind of memory or order needs a copy";
+            return Err(match self.function {
+                Function::AsArray => PyValueError::new_err(format!("asarray: {reason}")),
+                Function::FromDlpack => PyBufferError::new_err(format!("from_dlpack: {reason}")),
+            });
         }
         let order = self.request.order;
         let dtype = self.request.dtype.unwrap_or(source.dtype());

@@ -3,7 +3,7 @@
 use millpond::runtime::{Device, MemoryKind, Queue};
 use millpond::tensor::{Order, Tensor};
 use millpond::types::DType;
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::slice;
@@ -25,7 +25,7 @@ const PINNED: [i32; 2] = [3, 11];
 /// The memory isn't copied unless `copy` is true, or not false and there is no other way.
 ///
 /// # Errors
-/// `TypeError` for objects without the protocol; `BufferError` for memory that can't be imported.
+/// `AttributeError` for objects without the protocol; `BufferError` for memory that can't be imported.
 pub(crate) fn import(
     py: Python<'_>,
     object: &Bound<'_, PyAny>,
@@ -41,7 +41,7 @@ pub(crate) fn import(
     };
     let Some(capsule) = capsule_of(object, copy)? else {
         let class = object.get_type();
-        return Err(PyTypeError::new_err(format!(
+        return Err(PyAttributeError::new_err(format!(
             "from_dlpack: {} has no __dlpack__ method",
             class.name()?
         )));
