@@ -237,6 +237,19 @@ def test_the_report_tells_of_devices_and_settings(run):
     assert "self-test: passed" in result.stdout
 
 
+def test_the_report_tests_devices_without_float64(run):
+    settings = {
+        "MILLPOND_CPU_DEVICES": "0;0",
+        "MILLPOND_CPU_FLOAT64": "1;0",
+        "MILLPOND_DEFAULT_FLOAT": "float32",
+    }
+    result = run("import runpy; runpy.run_module('millpond', run_name='__main__')", **settings)
+    assert result.returncode == 0, result.stdout
+    for name, value in settings.items():
+        assert f"{name}={value}" in result.stdout
+    assert result.stdout.count("self-test: passed") == 2
+
+
 def test_the_report_fails_where_a_device_computes_wrongly(run):
     result = run(
         """

@@ -43,11 +43,18 @@ fn settings() -> Vec<(&'static str, String)> {
         });
         lists.collect::<Vec<_>>().join(";")
     });
+    let float64 = config.cpu_float64.as_ref().map(|devices| {
+        let answers = devices.iter().map(|&answer| if answer { "1" } else { "0" });
+        answers.collect::<Vec<_>>().join(";")
+    });
+    let default_float = config.default_float.map(|dtype| dtype.name().to_owned());
     let flag = |on: bool, value: &str| on.then(|| value.to_owned());
     [
         ("MILLPOND_SIMD", config.simd.clone()),
         ("MILLPOND_THREADS", config.threads.map(|n| n.to_string())),
         ("MILLPOND_CPU_DEVICES", cores),
+        ("MILLPOND_CPU_FLOAT64", float64),
+        ("MILLPOND_DEFAULT_FLOAT", default_float),
         ("MILLPOND_VALIDATE", flag(config.validate, "1")),
         ("MILLPOND_CHECK_ORDER", flag(config.check_order, "1")),
         ("MILLPOND_TRACE_LINES", flag(config.trace_lines, "1")),
