@@ -18,7 +18,7 @@ import millpond
 import millpond.tensor as xp
 
 #: Calls of each function with arguments drawn by chance.
-ROUNDS = 150
+ROUNDS = 400
 
 #: Seconds after which a single call counts as hanging.
 HANG = 60
@@ -154,6 +154,14 @@ STRANGERS = [
 ]
 
 
+#: What functions of several arguments need to get past the first: they are drawn more often.
+PLAUSIBLE = [-2, 0, 1, 2, 64, 1.5, 1j, "C", "int8", "float32", "xy", (0, 1), (2, 3), None, True, False]
+
+
+def drawn(chance, values):
+    return chance.choice(PLAUSIBLE if chance.random() < 0.6 else values)
+
+
 def answers(call, *args, **kwargs):
     """Call; what isn't an ``Exception`` ends the process, and so does what takes too long."""
     faulthandler.dump_traceback_later(HANG, exit=True)
@@ -225,8 +233,8 @@ def abuse_functions(chance, values):
             for name in names:
                 answers(function, xp.ones((2, 2)), **{name: value})
         for _ in range(ROUNDS):
-            args = [chance.choice(values) for _ in range(chance.randrange(5))]
-            kwargs = {name: chance.choice(values) for name in names if chance.random() < 0.4}
+            args = [drawn(chance, values) for _ in range(chance.randrange(6))]
+            kwargs = {name: drawn(chance, values) for name in names if chance.random() < 0.3}
             answers(function, *args, **kwargs)
         count += 1
     return count
@@ -275,9 +283,9 @@ def abuse_methods(chance, values):
             names = keywords(method)
             for value in values:
                 answers(method, value)
-            for _ in range(10):
-                args = [chance.choice(values) for _ in range(chance.randrange(4))]
-                kwargs = {name: chance.choice(values) for name in names if chance.random() < 0.5}
+            for _ in range(40):
+                args = [drawn(chance, values) for _ in range(chance.randrange(4))]
+                kwargs = {name: drawn(chance, values) for name in names if chance.random() < 0.4}
                 answers(method, *args, **kwargs)
     return count
 
