@@ -71,7 +71,9 @@ unsafe impl HostKernel for Panicking {
 
     unsafe fn run(&self, _bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         if self.0 == Place::Describe && range.start == 0 {
-            return Err(KernelError("an error that can't be described".to_owned()));
+            return Err(KernelError::from(
+                "an error that can't be described".to_owned(),
+            ));
         }
         Ok(())
     }

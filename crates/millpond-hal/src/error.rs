@@ -61,6 +61,10 @@ pub enum DeviceError {
 pub enum FailureKind {
     /// The command itself reported an error.
     Command,
+    /// The command found an index outside of its axis.
+    Index,
+    /// The command found values that can't be what they are used as.
+    Value,
     /// The command panicked.
     Panic,
     /// The device was lost or shut down before the command ran.

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::command::Address;
+use crate::error::FailureKind;
 
 /// What a command does with an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,8 +60,28 @@ impl Footprint {
 
 /// An error that a kernel found while running.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct KernelError(pub String);
+#[error("{reason}")]
+pub struct KernelError {
+    /// What sort of error it is.
+    pub kind: FailureKind,
+    /// What was found, with the values.
+    pub reason: String,
+}
+
+impl KernelError {
+    /// An error of a kind.
+    #[must_use]
+    pub fn new(kind: FailureKind, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self { kind, reason }
+    }
+}
+
+impl From<String> for KernelError {
+    fn from(reason: String) -> Self {
+        Self::new(FailureKind::Command, reason)
+    }
+}
 
 /// A body over an index range.
 ///

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use millpond_hal as hal;
-use millpond_hal::{DeviceInfo, Partition, QueueOptions};
+use millpond_hal::{DeviceInfo, HostKernel, Partition, QueueOptions};
 use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
@@ -129,13 +129,35 @@ impl Device {
         self.made_once(&self.0.default_queue, &QueueOptions::default())
     }
 
-    /// The queue for copies between memory and buffers of the host.
-    pub(crate) fn host_queue(&self) -> Result<Queue> {
+    /// The out-of-order queue for what the host looks at: commands on it wait for the memory that
+    /// they use and for nothing else (rule O5). Copies to and from buffers of the host run there.
+    ///
+    /// # Errors
+    /// As for [`Device::create_queue`].
+    pub fn host_queue(&self) -> Result<Queue> {
         let options = QueueOptions {
             out_of_order: true,
             ..QueueOptions::default()
         };
         self.made_once(&self.0.host_queue, &options)
+    }
+
+    /// Runs a kernel whose result the host is about to read: behind the last uses of its operands,
+    /// and behind nothing else of the queues that they are at home on.
+    ///
+    /// `cost` estimates the work in nanoseconds on one thread. Small work on memory that nobody
+    /// uses runs before this returns, and its error is this call's; other errors surface where the
+    /// result is read.
+    ///
+    /// # Errors
+    /// Operands that don't fit the kernel or the device.
+    pub fn observe<K: HostKernel + 'static>(
+        &self,
+        kernel: K,
+        operands: &[&Allocation],
+        cost: u32,
+    ) -> Result<()> {
+        self.host_queue()?.core().observe(kernel, operands, cost)
     }
 
     fn made_once(&self, slot: &Mutex<Slot>, options: &QueueOptions) -> Result<Queue> {

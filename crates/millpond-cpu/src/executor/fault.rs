@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use millpond_hal::{Command, Failure, FailureKind};
+use millpond_hal::{Command, Failure, FailureKind, KernelError};
 
 /// What went wrong, not yet tied to a command.
 #[derive(Debug)]
@@ -25,13 +25,15 @@ impl Fault {
 }
 
 /// Runs foreign code. Its error or its panic is a fault.
-pub(crate) fn guard<T, E: Into<String>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, Fault> {
+pub(crate) fn guard<T, E: Into<KernelError>>(
+    body: impl FnOnce() -> Result<T, E>,
+) -> Result<T, Fault> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(reason)) => Err(Fault {
-            kind: FailureKind::Command,
-            reason: reason.into(),
-        }),
+        Ok(Err(error)) => {
+            let KernelError { kind, reason } = error.into();
+            Err(Fault { kind, reason })
+        }
         Err(payload) => Err(Fault {
             kind: FailureKind::Panic,
             reason: Failure::panic_reason(payload),

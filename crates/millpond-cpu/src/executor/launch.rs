@@ -40,7 +40,7 @@ impl Launch {
     /// Those of [`HostKernel::run`].
     pub(crate) unsafe fn run(&self, range: Range<usize>) -> Result<(), Fault> {
         // SAFETY: the caller's promise is that of the kernel.
-        guard(|| unsafe { self.kernel.run(&self.bases, range) }.map_err(|error| error.0))
+        guard(|| unsafe { self.kernel.run(&self.bases, range) })
     }
 
     /// Combines partial results.
@@ -49,7 +49,7 @@ impl Launch {
     /// Those of [`HostKernel::finish`].
     pub(crate) unsafe fn finish(&self) -> Result<(), Fault> {
         // SAFETY: the caller's promise is that of the kernel.
-        guard(|| unsafe { self.kernel.finish(&self.bases) }.map_err(|error| error.0))
+        guard(|| unsafe { self.kernel.finish(&self.bases) })
     }
 
     /// Lets go of the kernel, and answers the failure of the launch if it has one.

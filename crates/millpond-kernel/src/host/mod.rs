@@ -5,6 +5,7 @@
 //!   operation, dtype and level. Everything else is brought into that form a *tile* at a time, in
 //!   the first-level cache, so that no operation is compiled for a stride or a cast.
 //! * [`cast`] converts between dtypes, [`gather`] moves elements to and from a tile.
+//! * [`index`] moves elements that indices or masks name.
 //! * `stream` writes large outputs past the caches.
 //! * [`map`] walks arrays by tiles; [`contiguous`] is the short way for arrays without gaps.
 //!
@@ -17,6 +18,7 @@ pub mod contiguous;
 pub mod fold;
 pub mod gather;
 pub mod generate;
+pub mod index;
 pub mod level;
 pub mod map;
 pub mod reduce;

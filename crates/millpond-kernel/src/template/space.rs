@@ -135,6 +135,15 @@ impl Space {
         self.axes = joined;
     }
 
+    /// The space without its innermost axis.
+    pub(crate) fn without_inner(&self) -> Self {
+        let mut outer = self.clone();
+        if let Some(inner) = outer.axes.pop() {
+            outer.size /= inner.size;
+        }
+        outer
+    }
+
     /// Axes from the outermost to the innermost, none of size one.
     #[must_use]
     pub fn axes(&self) -> &[Axis] {

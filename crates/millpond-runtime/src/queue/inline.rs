@@ -4,16 +4,22 @@
 //! can run while the queue's line is locked: nobody else can submit to the queue or to these
 //! operands meanwhile, so it takes effect at once and needs no sequence number. Anything less
 //! simple takes the general way, which gives the same result.
+//!
+//! What the host is about to look at needs no queue to be idle, since it comes after its operands'
+//! last uses and nothing else (rule O5): there the lines of all homes are locked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use millpond_hal::{Address, Failure, FailureKind, HostKernel};
+use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
+use crate::lifecycle;
 use crate::memory::Allocation;
-use crate::queue::QueueCore;
-use crate::queue::submit::describe;
+use crate::queue::line::Lines;
+use crate::queue::submit::{Use, describe};
+use crate::queue::{INLINE_NANOSECONDS, QueueCore};
 use crate::trace::current_origin;
 
 /// The most operands of a kernel that is run here.
@@ -55,6 +61,56 @@ impl QueueCore {
         }
         Some(run(kernel, &bases[..operands.len()]))
     }
+
+    /// Runs a kernel behind the last uses of its operands and nothing else, on this queue of the
+    /// host's unless it is small and they are over.
+    pub(crate) fn observe<K: HostKernel + 'static>(
+        self: &Arc<Self>,
+        kernel: K,
+        operands: &[&Allocation],
+        cost: u32,
+    ) -> Result<()> {
+        lifecycle::check("observing")?;
+        if cost <= INLINE_NANOSECONDS
+            && self.device().info().host_executed
+            && let Some(answer) = self.run_quiet(&kernel, operands)
+        {
+            return answer;
+        }
+        self.launch_in_order(kernel, operands)
+    }
+
+    /// Runs the kernel, if nobody uses its operands; `None` leaves it to others.
+    fn run_quiet<K: HostKernel>(
+        self: &Arc<Self>,
+        kernel: &K,
+        operands: &[&Allocation],
+    ) -> Option<Result<()>> {
+        if operands.len() != kernel.operands() {
+            return None;
+        }
+        let mut uses: SmallVec<[Use<'_>; MOST]> = SmallVec::new();
+        let mut bases: SmallVec<[Address; MOST]> = SmallVec::new();
+        for (index, &allocation) in operands.iter().enumerate() {
+            let (block, footprint) = (allocation.block(), kernel.footprint(index));
+            let is_ours = block.home().device() == self.device();
+            if footprint.bytes.end > block.bytes || !is_ours {
+                return None;
+            }
+            let access = footprint.access;
+            uses.push(Use { allocation, access });
+            bases.push(block.base);
+        }
+        let lines = Lines::lock(self, &uses);
+        let is_quiet = |operand: &&Allocation| {
+            let block = operand.block();
+            !block.tracking.is_timeless() && block.tracking.is_quiet(block.home().native())
+        };
+        if lines.own.closed || !operands.iter().all(is_quiet) {
+            return None;
+        }
+        Some(run(kernel, &bases))
+    }
 }
 
 /// Runs a kernel on the calling thread, under the line that guards its operands.
@@ -62,7 +118,7 @@ impl QueueCore {
 fn run<K: HostKernel>(kernel: &K, bases: &[Address]) -> Result<()> {
     let body = AssertUnwindSafe(|| {
         // SAFETY: the caller checked that there is a base for each operand and that the footprints
-        // lie within live allocations; it holds the line of all operands' home and found them
+        // lie within live allocations; it holds the lines of all operands' homes and found them
         // quiet, so nobody else touches them until this returns; the range is the whole extent,
         // run once.
         unsafe { kernel.run(bases, 0..kernel.extent()) }?;
@@ -71,7 +127,7 @@ fn run<K: HostKernel>(kernel: &K, bases: &[Address]) -> Result<()> {
     });
     match catch_unwind(body) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(fail(kernel, FailureKind::Command, &error.to_string())),
+        Ok(Err(error)) => Err(fail(kernel, error.kind, &error.reason)),
         Err(payload) => {
             let reason = Failure::panic_reason(payload);
             Err(fail(kernel, FailureKind::Panic, &reason))

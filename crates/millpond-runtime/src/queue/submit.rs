@@ -55,7 +55,7 @@ impl QueueCore {
         self.launch_in_order(kernel, operands)
     }
 
-    fn launch_in_order<K: HostKernel + 'static>(
+    pub(super) fn launch_in_order<K: HostKernel + 'static>(
         self: &Arc<Self>,
         kernel: K,
         operands: &[&Allocation],

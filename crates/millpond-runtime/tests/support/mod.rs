@@ -222,7 +222,7 @@ unsafe impl HostKernel for Broken {
     }
 
     unsafe fn run(&self, _bases: &[Address], _range: Range<usize>) -> Result<(), KernelError> {
-        Err(KernelError(
+        Err(KernelError::from(
             "index 7 is out of bounds for axis 0 of size 3".to_owned(),
         ))
     }
@@ -259,7 +259,7 @@ unsafe impl HostKernel for Exclusive {
 
     unsafe fn run(&self, _bases: &[Address], _range: Range<usize>) -> Result<(), KernelError> {
         if self.0.swap(true, Ordering::SeqCst) {
-            return Err(KernelError("it runs already".to_owned()));
+            return Err(KernelError::from("it runs already".to_owned()));
         }
         std::thread::sleep(Duration::from_micros(200));
         self.0.store(false, Ordering::SeqCst);

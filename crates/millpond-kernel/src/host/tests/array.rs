@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::MutexGuard;
 
-use millpond_hal::{Address, HostKernel};
+use millpond_hal::{Address, HostKernel, KernelError};
 use millpond_types::{DType, Kind, Layout, Scalar};
 use num_complex::Complex;
 
@@ -111,6 +111,11 @@ impl Array {
         &self.bytes()[self.place(index)]
     }
 
+    pub(super) fn raw_mut(&mut self, index: usize) -> &mut [u8] {
+        let place = self.place(index);
+        &mut self.bytes_mut()[place]
+    }
+
     pub(super) fn element(&self, index: usize) -> Scalar {
         Scalar::from_bytes(self.dtype, self.raw(index)).unwrap()
     }
@@ -131,6 +136,15 @@ impl Array {
 
 /// Runs a kernel over ranges that `cut` gives the ends of, then finishes it.
 pub(super) fn run(kernel: &dyn HostKernel, arrays: &mut [&mut Array], cuts: &[usize]) {
+    try_run(kernel, arrays, cuts).unwrap();
+}
+
+/// The same; the first error of a range.
+pub(super) fn try_run(
+    kernel: &dyn HostKernel,
+    arrays: &mut [&mut Array],
+    cuts: &[usize],
+) -> Result<(), KernelError> {
     let bases: Vec<_> = arrays.iter_mut().map(|array| array.address()).collect();
     assert_eq!(bases.len(), kernel.operands());
     for (operand, array) in arrays.iter().enumerate() {
@@ -141,11 +155,11 @@ pub(super) fn run(kernel: &dyn HostKernel, arrays: &mut [&mut Array], cuts: &[us
     for end in cuts.iter().copied().chain([kernel.extent()]) {
         let end = end.clamp(begin, kernel.extent());
         // SAFETY: the arrays have the layouts that the kernel was made of.
-        unsafe { kernel.run(&bases, begin..end) }.unwrap();
+        unsafe { kernel.run(&bases, begin..end) }?;
         begin = end;
     }
     // SAFETY: as above.
-    unsafe { kernel.finish(&bases) }.unwrap();
+    unsafe { kernel.finish(&bases) }
 }
 
 /// Forces a level while it lives; one test at a time.

@@ -2,5 +2,6 @@
 
 mod array;
 mod generate;
+mod index;
 mod map;
 mod reduce;

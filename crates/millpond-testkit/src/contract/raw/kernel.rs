@@ -65,7 +65,7 @@ impl Increment {
     fn check(&self, index: usize) -> Result<(), KernelError> {
         match self.trouble {
             Some(Trouble::Error(at)) if at == index => {
-                Err(KernelError(format!("error at index {at}")))
+                Err(KernelError::from(format!("error at index {at}")))
             }
             Some(Trouble::Panic(at)) if at == index => panic!("panic at index {at}"),
             _ => Ok(()),

@@ -1,0 +1,243 @@
+//! Byte offsets of the elements that arrays of indices name, a tile at a time.
+
+use std::ops::Range;
+
+use millpond_hal::{FailureKind, KernelError};
+use millpond_types::{DType, Layout};
+
+use super::TILE;
+use crate::host::cast::cast;
+use crate::host::contiguous::is_aligned;
+use crate::host::gather::gather;
+use crate::host::level::{Work, at_level};
+use crate::host::tile::{TILE_BYTES, Tile};
+use crate::simd;
+use crate::template::space::Space;
+
+const _: () = assert!(
+    TILE * size_of::<i64>() <= TILE_BYTES && size_of::<isize>() == size_of::<i64>(),
+    "a tile holds the indices of as many offsets, and an offset is as wide as an index"
+);
+
+/// What becomes of an index outside of its axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IndexMode {
+    /// From the end if negative; further out, it is an error.
+    #[default]
+    Check,
+    /// The nearest end of the axis; what is negative is its begin.
+    Clip,
+    /// Counted on round the axis.
+    Wrap,
+}
+
+impl IndexMode {
+    /// The mode that NumPy calls so.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "raise" => Some(Self::Check),
+            "clip" => Some(Self::Clip),
+            "wrap" => Some(Self::Wrap),
+            _ => None,
+        }
+    }
+}
+
+/// An array of indices along one axis.
+pub(super) struct Indices {
+    dtype: DType,
+    /// The positions in row-major order: where the index lies.
+    space: Space,
+    footprint: Range<usize>,
+    axis: usize,
+    size: usize,
+    /// Bytes from one element of the axis to the next.
+    stride: isize,
+}
+
+impl Indices {
+    /// The indices `layout`, which has the positions' shape, along an axis.
+    pub(super) fn new(
+        (dtype, layout): (DType, &Layout),
+        axis: usize,
+        size: usize,
+        stride: isize,
+    ) -> Self {
+        let (item, span) = (dtype.size(), layout.span());
+        Self {
+            dtype,
+            space: Space::ordered(layout.shape(), &[Some((layout, item))]),
+            footprint: span.start * item..span.end * item,
+            axis,
+            size,
+            stride,
+        }
+    }
+
+    pub(super) const fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Bytes that are read.
+    pub(super) fn footprint(&self) -> Range<usize> {
+        self.footprint.clone()
+    }
+
+    /// Adds to each offset how far its index lies along the axis.
+    ///
+    /// # Safety
+    /// The footprint from `base` on may be read; the positions from `position` on, as many as there
+    /// are offsets, exist. There are [`TILE`] at most.
+    pub(super) unsafe fn add(
+        &self,
+        base: *const u8,
+        position: usize,
+        mode: IndexMode,
+        offsets: &mut [isize],
+    ) -> Result<(), KernelError> {
+        let count = offsets.len();
+        let (mut raw, mut ready) = (Tile::new(), Tile::new());
+        // SAFETY: the caller vouches for the indices, and tiles have room for them.
+        let indices = unsafe { self.fetch(base, position, count, &mut raw, &mut ready) };
+        // SAFETY: `fetch` answers the address of `count` aligned integers.
+        let indices = unsafe { std::slice::from_raw_parts(indices, count) };
+        let is_signed = self.dtype != DType::Uint64;
+        let mut is_outside = false;
+        let add = Add {
+            indices,
+            offsets,
+            size: self.size as i64,
+            stride: self.stride,
+            turn: if is_signed { self.size as i64 } else { 0 },
+            is_outside: &mut is_outside,
+        };
+        match mode {
+            IndexMode::Check => at_level(simd::current(), add),
+            IndexMode::Clip => add.each(|index, size| clip(index, size, is_signed)),
+            IndexMode::Wrap => add.each(|index, size| wrap(index, size, is_signed)),
+        }
+        if is_outside {
+            return Err(self.outside(indices, is_signed));
+        }
+        Ok(())
+    }
+
+    /// The address of indices as integers of 64 bits; unsigned ones keep their bits.
+    ///
+    /// # Safety
+    /// As for [`Indices::add`].
+    unsafe fn fetch(
+        &self,
+        base: *const u8,
+        position: usize,
+        count: usize,
+        raw: &mut Tile,
+        ready: &mut Tile,
+    ) -> *const i64 {
+        let item = self.dtype.size();
+        let is_wide = item == size_of::<i64>();
+        let first = base.wrapping_offset(self.space.locate(position)[0]);
+        let is_direct = self.space.is_linear(0, item) && is_aligned(first, self.dtype);
+        let mut found = first;
+        if !is_direct {
+            let tile = raw.as_mut_ptr();
+            let stride = self.space.inner_stride(0);
+            let mut to = tile;
+            self.space.rows(position, count, |offsets, length| {
+                let src = base.wrapping_offset(offsets[0]);
+                // SAFETY: `length` indices of a row, and all rows together have `count`.
+                unsafe { gather(item, src, stride, to, length) };
+                to = to.wrapping_add(length * item);
+            });
+            found = tile;
+        }
+        if is_wide {
+            return found.cast();
+        }
+        let to = ready.as_mut_ptr();
+        // SAFETY: `count` aligned indices, and a tile with room for as many wide ones.
+        unsafe {
+            cast(
+                simd::current(),
+                (self.dtype, found),
+                (DType::Int64, to),
+                count,
+            );
+        };
+        to.cast()
+    }
+
+    /// The error for the first index that lies outside.
+    #[cold]
+    fn outside(&self, indices: &[i64], is_signed: bool) -> KernelError {
+        let size = self.size as i128;
+        let exact = |&index: &i64| {
+            if is_signed {
+                i128::from(index)
+            } else {
+                i128::from(index.cast_unsigned())
+            }
+        };
+        let mut all = indices.iter().map(exact);
+        let index = all.find(|index| *index >= size || *index < -size);
+        let (index, axis) = (index.unwrap_or(size), self.axis);
+        KernelError::new(
+            FailureKind::Index,
+            format!("index {index} is out of bounds for axis {axis} with size {size}"),
+        )
+    }
+}
+
+fn clip(index: i64, size: i64, is_signed: bool) -> i64 {
+    if index < 0 && !is_signed {
+        return size - 1;
+    }
+    index.clamp(0, size - 1)
+}
+
+fn wrap(index: i64, size: i64, is_signed: bool) -> i64 {
+    if is_signed {
+        return index.rem_euclid(size);
+    }
+    (index.cast_unsigned() % size.cast_unsigned()).cast_signed()
+}
+
+/// One loop over indices and offsets.
+struct Add<'a> {
+    indices: &'a [i64],
+    offsets: &'a mut [isize],
+    size: i64,
+    stride: isize,
+    /// What is added to an index that looks negative.
+    turn: i64,
+    is_outside: &'a mut bool,
+}
+
+impl Add<'_> {
+    /// Adds the indices that a rule makes of those there are.
+    fn each(self, rule: impl Fn(i64, i64) -> i64) {
+        for (offset, &index) in self.offsets.iter_mut().zip(self.indices) {
+            *offset += rule(index, self.size) as isize * self.stride;
+        }
+    }
+}
+
+impl Work for Add<'_> {
+    type Home = IndexMode;
+
+    /// Counts negative indices from the end, and notes if one is outside then. What is outside
+    /// moves its offset somewhere, and nobody uses that.
+    #[inline(always)]
+    fn work(self) {
+        let size = self.size.cast_unsigned();
+        let mut is_outside = false;
+        for (offset, &index) in self.offsets.iter_mut().zip(self.indices) {
+            let turned = index.wrapping_add(self.turn & (index >> 63));
+            is_outside |= turned.cast_unsigned() >= size;
+            let distance = (turned as isize).wrapping_mul(self.stride);
+            *offset = offset.wrapping_add(distance);
+        }
+        *self.is_outside = is_outside;
+    }
+}
