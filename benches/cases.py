@@ -670,6 +670,32 @@ def _(b):
     return Run(lambda: s(x, m, 0.0), bytes=b.size * (b.isz * 0.5 + 1), items=b.size)
 
 
+@case("index", "mask set x[m]=y 50%", [10_000_000], ("f4",))
+def _(b):
+    a, m = b.np_rand(b.size), b.np_rand(b.size, dt="b1")
+    x, y, m, s = b.put(a.copy()), b.put(a[m]), b.put(m), b.xp.set_
+    return Run(lambda: s(x, m, y), bytes=b.size * (b.isz + 1), items=b.size)
+
+
+@case("index", "mask extract x[m] 1%", [10_000_000], ("f4",))
+def _(b):
+    x, m = b.rand(b.size), b.put(np.random.default_rng(6).random(b.size) < 0.01)
+    return Run(lambda: x[m], bytes=b.size, items=b.size)
+
+
+@case("index", "small x[idx], x[m]", [100], ("f4",))
+def _(b):
+    x, i, m = b.rand(b.size), _idx(b, b.size, b.size), b.rand(b.size, dt="b1")
+
+    def fn():
+        for _ in range(500):
+            x[i]
+            r = x[m]
+        return r
+
+    return Run(fn, inner=1000)
+
+
 @case("index", "take random", [10_000_000])
 def _(b):
     x, i, xp = b.rand(b.size), _idx(b, b.size, b.size), b.xp

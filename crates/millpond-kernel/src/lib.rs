@@ -51,7 +51,7 @@ pub use host::contiguous::ContiguousLoop;
 pub use host::generate::{GenerateKernel, Rule};
 pub use host::index::count::MaskCountKernel;
 pub use host::index::mask::{MaskKernel, NonzeroKernel, Select, Supply};
-pub use host::index::pick::{Pick, PickKernel};
+pub use host::index::pick::{Pick, PickIndex, PickKernel};
 pub use host::index::{Direction, IndexMode};
 pub use host::map::{Input, MapKernel};
 pub use host::reduce::ReduceKernel;

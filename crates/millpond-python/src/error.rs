@@ -3,7 +3,7 @@
 //! The classes are Python's (`millpond/exceptions.py`), so that they can have several bases and
 //! attributes; they are looked up when the first error is raised.
 
-use millpond::runtime::Error;
+use millpond::runtime::{Error, FailureKind};
 use pyo3::exceptions::{
     PyBufferError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError,
     PyOverflowError, PyTimeoutError, PyTypeError, PyValueError,
@@ -56,7 +56,7 @@ impl IntoException for PyErr {
 pub(crate) fn runtime_error(error: &Error) -> PyErr {
     let message = error.to_string();
     match error {
-        Error::Failed(failure) => own("CommandError", message, |attributes| {
+        Error::Failed(failure) => own(class_of(failure.kind()), message, |attributes| {
             attributes.set_item("operation", failure.command())?;
             attributes.set_item("reason", failure.reason())?;
             attributes.set_item("origin", failure.origin())
@@ -115,6 +115,15 @@ pub(crate) fn runtime_error(error: &Error) -> PyErr {
             PyValueError::new_err(message)
         }
         _ => own("Error", message, |_| Ok(())),
+    }
+}
+
+/// The class for a failure of a kind.
+const fn class_of(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Index => "CommandIndexError",
+        FailureKind::Value => "CommandValueError",
+        _ => "CommandError",
     }
 }
 

@@ -12,6 +12,9 @@ const BYTES: usize = 10;
 /// Nanoseconds of an operation with heavy bodies, for one element.
 const HEAVY: usize = 4;
 
+/// Nanoseconds of an element that an index or a mask names.
+const PICKED: usize = 2;
+
 /// Nanoseconds of an element made from a rule.
 const GENERATED: usize = 10;
 
@@ -31,6 +34,11 @@ pub(crate) fn of_operation(operation: &Operation, dtype: DType, size: usize, byt
 /// A copy, fill or cast.
 pub(crate) fn of_copy(size: usize, bytes: usize) -> u32 {
     clamped(bytes / BYTES).saturating_add(of_walk(size))
+}
+
+/// Picking `size` elements out of order, `bytes` bytes in all.
+pub(crate) fn of_picks(size: usize, bytes: usize) -> u32 {
+    clamped(bytes / BYTES).saturating_add(clamped(size.saturating_mul(PICKED)))
 }
 
 /// Walking over elements that don't follow one another.

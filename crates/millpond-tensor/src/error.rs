@@ -2,7 +2,7 @@
 //! surfaces map it to.
 
 use millpond_kernel::{PlanError, UnsupportedDType};
-use millpond_runtime::Error as RuntimeError;
+use millpond_runtime::{Error as RuntimeError, FailureKind};
 use millpond_types::promote::PromotionError;
 use millpond_types::shape::{MAX_NDIM, ShapeError, Tuple};
 use millpond_types::{DType, Scalar, Shape};
@@ -194,7 +194,7 @@ pub enum ErrorClass {
 impl Error {
     /// What sort of error it is.
     #[must_use]
-    pub const fn class(&self) -> ErrorClass {
+    pub fn class(&self) -> ErrorClass {
         match self {
             Self::Runtime(error) => class_of_runtime(error),
             Self::Shape(ShapeError::TooLarge { .. }) | Self::HostMemory { .. } => {
@@ -238,9 +238,18 @@ impl Error {
     }
 }
 
-const fn class_of_runtime(error: &RuntimeError) -> ErrorClass {
+const fn class_of_failure(kind: FailureKind) -> ErrorClass {
+    match kind {
+        FailureKind::Index => ErrorClass::Index,
+        FailureKind::Value => ErrorClass::Value,
+        _ => ErrorClass::Runtime,
+    }
+}
+
+fn class_of_runtime(error: &RuntimeError) -> ErrorClass {
     match error {
         RuntimeError::OutOfMemory(_) => ErrorClass::Memory,
+        RuntimeError::Failed(failure) => class_of_failure(failure.kind()),
         RuntimeError::HostAccess { .. } => ErrorClass::Buffer,
         RuntimeError::UnknownDevice { .. } => ErrorClass::Value,
         _ => ErrorClass::Runtime,

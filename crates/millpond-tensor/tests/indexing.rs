@@ -6,7 +6,7 @@ use millpond_tensor::{ErrorClass, Index, creation};
 use millpond_types::DType;
 use support::{array, count, message, place};
 
-fn slice(start: Option<isize>, stop: Option<isize>, step: Option<isize>) -> Index {
+fn slice(start: Option<isize>, stop: Option<isize>, step: Option<isize>) -> Index<'static> {
     Index::Slice { start, stop, step }
 }
 

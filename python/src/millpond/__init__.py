@@ -32,6 +32,8 @@ from millpond._versions import show_versions
 from millpond.exceptions import (
     BudgetError,
     CommandError,
+    CommandIndexError,
+    CommandValueError,
     DeviceError,
     Error,
     ForkedError,
@@ -47,6 +49,8 @@ __all__ = [
     "BudgetError",
     "Cache",
     "CommandError",
+    "CommandIndexError",
+    "CommandValueError",
     "Device",
     "DeviceError",
     "Error",

@@ -48,6 +48,14 @@ class CommandError(Error):
     origin: str | None
 
 
+class CommandIndexError(CommandError, IndexError):
+    """Work that was submitted earlier found an index outside of its axis."""
+
+
+class CommandValueError(CommandError, ValueError):
+    """Work that was submitted earlier found values that can't be what they are used as."""
+
+
 class DeviceError(Error):
     """A driver refused a call, or the device is lost."""
 

@@ -34,8 +34,8 @@ impl NamespaceInfo {
     ///     ``'boolean indexing'``, ``'data-dependent shapes'`` and ``'max dimensions'``.
     fn capabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let answer = PyDict::new(py);
-        answer.set_item("boolean indexing", false)?;
-        answer.set_item("data-dependent shapes", false)?;
+        answer.set_item("boolean indexing", true)?;
+        answer.set_item("data-dependent shapes", true)?;
         answer.set_item("max dimensions", MAX_NDIM)?;
         Ok(answer)
     }

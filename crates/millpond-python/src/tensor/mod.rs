@@ -98,6 +98,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     data_types::register(&tensor)?;
     difference::register(&tensor)?;
     elementwise::register(&tensor)?;
+    indexing::register(&tensor)?;
     selection::register(&tensor)?;
     manipulation::register(&tensor)?;
     statistics::register(&tensor)?;

@@ -49,23 +49,27 @@ pub(crate) fn array(
     dtype: Option<DType>,
     place: &Place,
 ) -> PyResult<Tensor> {
-    let mut elements = Elements::default();
-    elements.walk(object.as_borrowed(), 0)?;
+    let elements = elements(object)?;
     let dtype = match dtype {
         Some(dtype) => dtype,
-        None => elements.dtype(data_types::default_float(place.device()))?,
+        None => elements.natural_dtype(place)?,
     };
-    let mut bytes = Vec::with_capacity(elements.values.len() * dtype.size());
-    for &value in &elements.values {
-        check(value, dtype)?;
-        bytes.extend_from_slice(&value.to_bytes(dtype)[..dtype.size()]);
-    }
-    creation::from_bytes(bytes, dtype, &elements.shape, place).raise()
+    creation::from_bytes(elements.bytes(dtype)?, dtype, &elements.shape, place).raise()
+}
+
+/// The numbers of nested sequences.
+///
+/// # Errors
+/// As for [`array`].
+pub(crate) fn elements(object: &Bound<'_, PyAny>) -> PyResult<Elements> {
+    let mut elements = Elements::default();
+    elements.walk(object.as_borrowed(), 0)?;
+    Ok(elements)
 }
 
 /// What was found in the sequences, in row-major order.
 #[derive(Default)]
-struct Elements {
+pub(crate) struct Elements {
     shape: Vec<usize>,
     values: Vec<Scalar>,
     /// The dtype of NumPy's scalars among the elements, promoted.
@@ -75,6 +79,37 @@ struct Elements {
 }
 
 impl Elements {
+    /// The length of the sequences at each depth.
+    pub(crate) fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The dtype that holds all of them at a place.
+    ///
+    /// # Errors
+    /// `OverflowError` for integers that no dtype holds.
+    pub(crate) fn natural_dtype(&self, place: &Place) -> PyResult<DType> {
+        self.dtype(data_types::default_float(place.device()))
+    }
+
+    /// Their bytes as elements of a dtype.
+    ///
+    /// # Errors
+    /// Values that would lose their meaning.
+    pub(crate) fn bytes(&self, dtype: DType) -> PyResult<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(self.values.len() * dtype.size());
+        for &value in &self.values {
+            check(value, dtype)?;
+            bytes.extend_from_slice(&value.to_bytes(dtype)[..dtype.size()]);
+        }
+        Ok(bytes)
+    }
+
     fn walk(&mut self, object: Borrowed<'_, '_, PyAny>, depth: usize) -> PyResult<()> {
         if let Ok(list) = object.cast::<PyList>() {
             self.enter(list.len(), depth)?;

@@ -2,11 +2,12 @@
 //!
 //! A kernel whose operands are all at home on its queue, and whose queue has nothing unfinished,
 //! can run while the queue's line is locked: nobody else can submit to the queue or to these
-//! operands meanwhile, so it takes effect at once and needs no sequence number. Anything less
-//! simple takes the general way, which gives the same result.
+//! operands meanwhile, so it takes effect at once and needs no sequence number. If operands are at
+//! home elsewhere, the lines of their homes are locked as well. Anything less simple takes the
+//! general way, which gives the same result.
 //!
 //! What the host is about to look at needs no queue to be idle, since it comes after its operands'
-//! last uses and nothing else (rule O5): there the lines of all homes are locked.
+//! last uses and nothing else (rule O5).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -39,8 +40,10 @@ impl QueueCore {
         let mut bases = [Address::new(0); MOST];
         for (index, operand) in operands.iter().enumerate() {
             let block = operand.block();
-            let fits = kernel.footprint(index).bytes.end <= block.bytes;
-            if !fits || !Arc::ptr_eq(block.home(), self) {
+            if !Arc::ptr_eq(block.home(), self) {
+                return self.run_quiet(kernel, operands, true);
+            }
+            if kernel.footprint(index).bytes.end > block.bytes {
                 return None;
             }
             bases[index] = block.base;
@@ -73,18 +76,21 @@ impl QueueCore {
         lifecycle::check("observing")?;
         if cost <= INLINE_NANOSECONDS
             && self.device().info().host_executed
-            && let Some(answer) = self.run_quiet(&kernel, operands)
+            && let Some(answer) = self.run_quiet(&kernel, operands, false)
         {
             return answer;
         }
         self.launch_in_order(kernel, operands)
     }
 
-    /// Runs the kernel, if nobody uses its operands; `None` leaves it to others.
+    /// Runs the kernel, if nobody uses its operands, which may be at home on other queues, and this
+    /// queue is idle if that is asked; `None` leaves it to others.
+    #[cold]
     fn run_quiet<K: HostKernel>(
         self: &Arc<Self>,
         kernel: &K,
         operands: &[&Allocation],
+        idle: bool,
     ) -> Option<Result<()>> {
         if operands.len() != kernel.operands() {
             return None;
@@ -106,7 +112,8 @@ impl QueueCore {
             let block = operand.block();
             !block.tracking.is_timeless() && block.tracking.is_quiet(block.home().native())
         };
-        if lines.own.closed || !operands.iter().all(is_quiet) {
+        let is_free = !lines.own.closed && (!idle || self.is_idle(&lines.own));
+        if !is_free || !operands.iter().all(is_quiet) {
             return None;
         }
         Some(run(kernel, &bases))

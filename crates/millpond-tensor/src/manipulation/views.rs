@@ -248,8 +248,8 @@ impl Tensor {
     }
 
     /// The view of an index on one axis.
-    pub(crate) fn along(&self, axis: usize, index: Index) -> Result<Self> {
-        let mut indices: SmallVec<[Index; 4]> = SmallVec::from_elem(Index::ALL, axis);
+    pub(crate) fn along(&self, axis: usize, index: Index<'_>) -> Result<Self> {
+        let mut indices: SmallVec<[Index<'_>; 4]> = SmallVec::from_elem(Index::ALL, axis);
         indices.push(index);
         self.get(&indices)
     }

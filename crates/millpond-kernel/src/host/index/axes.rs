@@ -19,7 +19,7 @@ pub(super) struct Indexed {
 impl Indexed {
     pub(super) fn new(pick: &Pick<'_>) -> Result<Self, PlanError> {
         let (array, packed) = (pick.array, pick.packed);
-        let is_indexed = |axis: usize| pick.indices.iter().any(|&(named, ..)| named == axis);
+        let is_indexed = |axis: usize| pick.indices.iter().any(|index| index.axis == axis);
         let (begin, count) = pick.positions;
         let positions = begin..begin + count;
         let fits = positions.end <= packed.ndim();
@@ -33,9 +33,10 @@ impl Indexed {
             return Err(wrong(0, array));
         }
         let packed_positions = part(packed, |axis| positions.contains(&axis), 0)?;
-        for (number, &(axis, _, layout)) in pick.indices.iter().enumerate() {
-            if axis >= array.ndim() || layout.shape() != packed_positions.shape() {
-                return Err(wrong(number + 1, layout));
+        for (number, index) in pick.indices.iter().enumerate() {
+            let fits = index.layout.shape() == packed_positions.shape();
+            if !fits || index.axis >= array.ndim() {
+                return Err(wrong(number + 1, index.layout));
             }
         }
         let packed_kept = part(packed, |axis| !positions.contains(&axis), packed.offset())?;

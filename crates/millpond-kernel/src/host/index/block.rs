@@ -85,13 +85,13 @@ impl Block {
         };
         let takes_inner = unit != Unit::Element(size);
         Self {
+            parts: unit.bytes().div_ceil(PART).max(1),
             outer: if takes_inner {
                 space.without_inner()
             } else {
                 space
             },
             unit,
-            parts: unit.bytes().div_ceil(PART),
         }
     }
 

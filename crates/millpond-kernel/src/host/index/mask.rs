@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use super::axes::Masked;
 use super::block::{Block, Even, Piece, Unit, move_run, move_units};
 use super::count::counted;
-use super::selected::Selected;
+use super::selected::{Found, Selected};
 use super::{Direction, GRAIN};
 use crate::error::PlanError;
 use crate::host::gather::scatter;
@@ -124,37 +124,36 @@ impl MaskKernel {
     /// Moves a tile of selected elements, of which number `first` is the first.
     ///
     /// # Safety
-    /// The offsets are those of elements of the array; as for [`HostKernel::run`].
+    /// The elements are the array's; as for [`HostKernel::run`].
     unsafe fn move_tile<const SET: bool>(
         &self,
         (array, packed): (*mut u8, *mut u8),
         unit: Unit,
         first: usize,
-        offsets: &[isize],
+        found: &Found<'_>,
     ) {
         let mut done = 0;
-        while done < offsets.len() {
+        while done < found.len() {
             let (at, left) = match self.supply {
                 Supply::Cycle(len) => ((first + done) % len, len - (first + done) % len),
                 _ => (first + done, usize::MAX),
             };
-            let part = &offsets[done..][..left.min(offsets.len() - done)];
-            let to = packed.wrapping_offset(self.stride * at as isize);
-            let reach = part[part.len() - 1] - part[0];
-            match unit {
-                // Where offsets ascend, elements follow one another if the ends say so.
-                Unit::Element(size)
-                    if self.selected.is_linear(size)
-                        && reach == (size * (part.len() - 1)) as isize =>
-                {
-                    let from = array.wrapping_offset(part[0]);
+            let count = left.min(found.len() - done);
+            let packed = packed.wrapping_offset(self.stride * at as isize);
+            match *found {
+                Found::Run { first, .. } => {
+                    let size = unit.bytes();
+                    let array = array.wrapping_offset(first).wrapping_add(done * size);
                     // SAFETY: the caller's promise.
-                    unsafe { move_run::<SET>(size, from, to, self.stride, part.len()) };
+                    unsafe { move_run::<SET>(size, array, packed, self.stride, count) };
                 }
-                // SAFETY: as above.
-                _ => unsafe { move_units::<SET>(unit, array, part, to, Even(self.stride)) },
+                Found::Listed(offsets) => {
+                    let (part, steps) = (&offsets[done..][..count], Even(self.stride));
+                    // SAFETY: as above.
+                    unsafe { move_units::<SET>(unit, array, part, packed, steps) };
+                }
             }
-            done += part.len();
+            done += count;
         }
     }
 
@@ -171,22 +170,26 @@ impl MaskKernel {
             // SAFETY: the caller vouches for the counts, of which a block has one.
             _ => unsafe { counted(bases[3], block) },
         };
-        let with = |offsets: &[isize]| {
+        let runs = match piece.unit {
+            Unit::Element(size) => self.selected.is_linear(size),
+            _ => false,
+        };
+        let with = |found: Found<'_>| {
             match self.direction {
                 // SAFETY: offsets come from the mask's space, so they name elements of the array;
                 // what is written is this block's and this piece's own.
                 Direction::Get => unsafe {
-                    self.move_tile::<false>((read, written), piece.unit, first, offsets);
+                    self.move_tile::<false>((read, written), piece.unit, first, &found);
                 },
                 // SAFETY: as above.
                 Direction::Set => unsafe {
-                    self.move_tile::<true>((written, read), piece.unit, first, offsets);
+                    self.move_tile::<true>((written, read), piece.unit, first, &found);
                 },
             }
-            first += offsets.len();
+            first += found.len();
         };
         // SAFETY: the caller vouches for the mask.
-        unsafe { self.selected.each(bases[2].as_ptr(), block, with) };
+        unsafe { self.selected.each(bases[2].as_ptr(), block, runs, with) };
     }
 }
 
@@ -329,7 +332,10 @@ unsafe impl HostKernel for NonzeroKernel {
         for block in range {
             // SAFETY: the caller vouches for the counts, of which a block has one.
             let mut first = unsafe { counted(bases[2], block) };
-            let with = |offsets: &[isize]| {
+            let with = |found: Found<'_>| {
+                let Found::Listed(offsets) = found else {
+                    return;
+                };
                 let to = out.wrapping_offset(self.stride * first as isize);
                 let (from, count) = (offsets.as_ptr().cast(), offsets.len());
                 // SAFETY: the coordinates of what this block selects.
@@ -337,7 +343,7 @@ unsafe impl HostKernel for NonzeroKernel {
                 first += count;
             };
             // SAFETY: the caller vouches for the mask.
-            unsafe { self.selected.each(bases[1].as_ptr(), block, with) };
+            unsafe { self.selected.each(bases[1].as_ptr(), block, false, with) };
         }
         Ok(())
     }

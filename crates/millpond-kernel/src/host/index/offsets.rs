@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use millpond_hal::{FailureKind, KernelError};
-use millpond_types::{DType, Layout};
+use millpond_types::DType;
 
 use super::TILE;
+use super::pick::PickIndex;
 use crate::host::cast::cast;
 use crate::host::contiguous::is_aligned;
 use crate::host::gather::gather;
@@ -50,6 +51,7 @@ pub(super) struct Indices {
     /// The positions in row-major order: where the index lies.
     space: Space,
     footprint: Range<usize>,
+    /// What the axis is called.
     axis: usize,
     size: usize,
     /// Bytes from one element of the axis to the next.
@@ -57,19 +59,15 @@ pub(super) struct Indices {
 }
 
 impl Indices {
-    /// The indices `layout`, which has the positions' shape, along an axis.
-    pub(super) fn new(
-        (dtype, layout): (DType, &Layout),
-        axis: usize,
-        size: usize,
-        stride: isize,
-    ) -> Self {
+    /// Indices along an axis of so many elements, so many bytes apart.
+    pub(super) fn new(index: &PickIndex<'_>, size: usize, stride: isize) -> Self {
+        let (dtype, layout) = (index.dtype, index.layout);
         let (item, span) = (dtype.size(), layout.span());
         Self {
             dtype,
             space: Space::ordered(layout.shape(), &[Some((layout, item))]),
             footprint: span.start * item..span.end * item,
-            axis,
+            axis: index.called,
             size,
             stride,
         }

@@ -14,7 +14,7 @@ use millpond_types::{DType, Layout, Shape};
 use smallvec::SmallVec;
 
 use super::axes::Indexed;
-use super::block::{Block, Even, Listed, move_units};
+use super::block::{Block, Even, Listed, Piece, move_units};
 use super::offsets::Indices;
 use super::{Direction, GRAIN, IndexMode, TILE};
 use crate::error::PlanError;
@@ -46,8 +46,8 @@ pub struct Pick<'a> {
     pub array: &'a Layout,
     /// The other side.
     pub packed: &'a Layout,
-    /// Axes of the array with the indices along them, whose shape is the positions'.
-    pub indices: &'a [(usize, DType, &'a Layout)],
+    /// The arrays of indices.
+    pub indices: &'a [PickIndex<'a>],
     /// The axes of the packed side that stand for the positions. Its other axes are those of the
     /// array that have no indices.
     pub positions: (usize, usize),
@@ -57,6 +57,19 @@ pub struct Pick<'a> {
     pub mode: IndexMode,
     /// Threads that there are.
     pub threads: usize,
+}
+
+/// Indices along an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct PickIndex<'a> {
+    /// The axis of the array.
+    pub axis: usize,
+    /// The number that errors call it by.
+    pub called: usize,
+    /// The dtype of the indices: integers.
+    pub dtype: DType,
+    /// Their layout, which has the shape of the positions.
+    pub layout: &'a Layout,
 }
 
 /// A kernel that gets or sets the elements that indices name.
@@ -107,9 +120,9 @@ impl PickKernel {
         } else {
             1
         };
-        let indices = pick.indices.iter().map(|&(axis, dtype, layout)| {
-            let stride = pick.array.strides()[axis] * size as isize;
-            Indices::new((dtype, layout), axis, pick.array.shape()[axis], stride)
+        let indices = pick.indices.iter().map(|index| {
+            let stride = pick.array.strides()[index.axis] * size as isize;
+            Indices::new(index, pick.array.shape()[index.axis], stride)
         });
         let bytes = |layout: &Layout| layout.span().start * size..layout.span().end * size;
         let (array, packed) = (bytes(pick.array), bytes(pick.packed));
@@ -145,6 +158,11 @@ impl PickKernel {
             block,
             shares,
         })
+    }
+
+    /// Pieces of a block; one even if it is empty, since indices are checked all the same.
+    fn pieces(&self) -> usize {
+        self.block.pieces().max(1)
     }
 
     fn tiles(&self) -> usize {
@@ -206,7 +224,7 @@ impl PickKernel {
     /// As for [`HostKernel::run`].
     unsafe fn get(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         let (packed, array) = (bases[0].as_ptr::<u8>(), bases[1].as_ptr::<u8>());
-        let pieces = self.block.pieces();
+        let pieces = self.pieces();
         let stride = Even(self.positions.inner_stride(0));
         let mut offsets = [0; TILE];
         let mut at = range.start;
@@ -216,7 +234,12 @@ impl PickKernel {
             // SAFETY: the caller's promise.
             unsafe { self.offsets(bases, position, &mut offsets[..count]) }?;
             let end = range.end.min((tile + 1) * pieces);
-            for number in at..end {
+            let moved = if self.block.pieces() == 0 {
+                at..at
+            } else {
+                at..end
+            };
+            for number in moved {
                 let piece = self.block.piece(number % pieces);
                 let from = array.wrapping_offset(piece.read);
                 let mut rest = &offsets[..count];
@@ -239,40 +262,72 @@ impl PickKernel {
     /// # Safety
     /// As for [`HostKernel::run`].
     unsafe fn set(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
-        // SAFETY: the caller's promise.
-        unsafe { self.check(bases) }?;
-        let (array, packed) = (bases[0].as_ptr::<u8>(), bases[1].as_ptr::<u8>());
-        let stride = self.positions.inner_stride(0);
-        let (mut offsets, mut steps) = ([0; TILE], [0; TILE]);
+        // Indices of one tile are checked before anything is set in any case.
+        if self.tiles() > 1 {
+            // SAFETY: the caller's promise.
+            unsafe { self.check(bases) }?;
+        }
+        let mut offsets = [0; TILE];
         for tile in 0..self.tiles() {
             let (position, count) = self.tile(tile);
             // SAFETY: the caller's promise.
             unsafe { self.offsets(bases, position, &mut offsets[..count]) }?;
+            if self.block.pieces() == 0 {
+                continue;
+            }
             for number in range.clone() {
                 let piece = self.block.piece(number / self.shares);
-                let to = array.wrapping_offset(piece.written);
+                let (share, offsets) = (number % self.shares, &offsets[..count]);
                 if self.shares > 1 {
-                    let share = number % self.shares;
-                    let mut kept = [0; TILE];
-                    let found =
-                        self.keep(share, position, &offsets[..count], &mut kept, &mut steps);
-                    let from = packed.wrapping_offset(piece.read);
-                    let steps = Listed(&steps[..found]);
-                    // SAFETY: as in `get`; nobody else sets elements of this share.
-                    unsafe { move_units::<true>(piece.unit, to, &kept[..found], from, steps) };
-                    continue;
+                    // SAFETY: the caller's promise, and every index was found within its axis.
+                    unsafe { self.set_share(bases, piece, share, position, offsets) };
+                } else {
+                    // SAFETY: as above.
+                    unsafe { self.set_tile(bases, piece, position, offsets) };
                 }
-                let mut rest = &offsets[..count];
-                self.positions.rows(position, count, |begin, length| {
-                    let (row, behind) = rest.split_at(length);
-                    rest = behind;
-                    let from = packed.wrapping_offset(piece.read + begin[0]);
-                    // SAFETY: as in `get`, with the sides exchanged; nobody else sets this piece.
-                    unsafe { move_units::<true>(piece.unit, to, row, from, Even(stride)) };
-                });
             }
         }
         Ok(())
+    }
+
+    /// Sets a tile of a piece.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`]; the offsets are those of the positions from `position` on.
+    unsafe fn set_tile(&self, bases: &[Address], piece: Piece, position: usize, offsets: &[isize]) {
+        let array = bases[0].as_ptr::<u8>().wrapping_offset(piece.written);
+        let packed = bases[1].as_ptr::<u8>().wrapping_offset(piece.read);
+        let steps = Even(self.positions.inner_stride(0));
+        let mut rest = offsets;
+        self.positions
+            .rows(position, offsets.len(), |begin, length| {
+                let (row, behind) = rest.split_at(length);
+                rest = behind;
+                let packed = packed.wrapping_offset(begin[0]);
+                // SAFETY: as in `get`, with the sides exchanged; nobody else sets this piece.
+                unsafe { move_units::<true>(piece.unit, array, row, packed, steps) };
+            });
+    }
+
+    /// Sets what falls to a share of a tile of a piece.
+    ///
+    /// # Safety
+    /// As for [`PickKernel::set_tile`].
+    unsafe fn set_share(
+        &self,
+        bases: &[Address],
+        piece: Piece,
+        share: usize,
+        position: usize,
+        offsets: &[isize],
+    ) {
+        let array = bases[0].as_ptr::<u8>().wrapping_offset(piece.written);
+        let packed = bases[1].as_ptr::<u8>().wrapping_offset(piece.read);
+        let (mut kept, mut steps) = ([0; TILE], [0; TILE]);
+        let found = self.keep(share, position, offsets, &mut kept, &mut steps);
+        let (kept, steps) = (&kept[..found], Listed(&steps[..found]));
+        // SAFETY: as in `set_tile`; nobody else sets elements of this share.
+        unsafe { move_units::<true>(piece.unit, array, kept, packed, steps) };
     }
 
     /// The offsets that fall to a share, with where the packed side is for them.
@@ -328,9 +383,9 @@ unsafe impl HostKernel for PickKernel {
 
     fn extent(&self) -> usize {
         match self.direction {
-            Direction::Get => self.tiles() * self.block.pieces(),
+            Direction::Get => self.tiles() * self.pieces(),
             Direction::Set if self.positions.size() == 0 => 0,
-            Direction::Set => self.block.pieces() * self.shares,
+            Direction::Set => self.pieces() * self.shares,
         }
     }
 

@@ -13,6 +13,23 @@ use crate::template::space::Space;
 
 const _: () = assert!(TILE <= TILE_BYTES, "a tile holds as many truth values");
 
+/// What was found in a tile of a mask.
+pub(super) enum Found<'a> {
+    /// All of so many elements, which follow one another along a row of the array.
+    Run { first: isize, count: usize },
+    /// Elements at these offsets.
+    Listed(&'a [isize]),
+}
+
+impl Found<'_> {
+    pub(super) const fn len(&self) -> usize {
+        match self {
+            Self::Run { count, .. } => *count,
+            Self::Listed(offsets) => offsets.len(),
+        }
+    }
+}
+
 /// Elements of a mask that are one piece of work.
 pub(super) const BLOCK: usize = if cfg!(test) { TILE + 100 } else { 16384 };
 
@@ -79,8 +96,8 @@ impl Selected {
         total
     }
 
-    /// Calls `with` with the offsets of what is selected in a block, [`TILE`] at most at a time, in
-    /// order.
+    /// Calls `with` for what is selected in a block, in order and at most [`TILE`] elements at a
+    /// time; with runs only if `runs` allows it.
     ///
     /// # Safety
     /// As for [`Selected::count`].
@@ -88,21 +105,31 @@ impl Selected {
         &self,
         mask: *const u8,
         block: usize,
-        mut with: impl FnMut(&[isize]),
+        runs: bool,
+        mut with: impl FnMut(Found<'_>),
     ) {
         let mut offsets = [0; TILE];
         let (range, stride) = (self.block(block), self.space.inner_stride(0));
+        // A tile of several rows is no run, whatever is selected.
+        let runs = runs && self.space.axes().len() == 1;
         for position in range.clone().step_by(TILE) {
             let count = TILE.min(range.end - position);
-            let mut found = 0;
+            let (mut found, mut run) = (0, None);
             // SAFETY: the caller's promise.
             unsafe {
                 self.rows(mask, position, count, |first, bytes| {
-                    found += list(bytes, first, stride, &mut offsets[found..]);
+                    let bits = Bits::new(bytes);
+                    if runs && bits.count() == count {
+                        run = Some(first);
+                    } else {
+                        found += bits.list(first, stride, &mut offsets[found..]);
+                    }
                 });
             }
-            if found > 0 {
-                with(&offsets[..found]);
+            match run {
+                Some(first) => with(Found::Run { first, count }),
+                None if found > 0 => with(Found::Listed(&offsets[..found])),
+                None => {}
             }
         }
     }
@@ -156,48 +183,74 @@ impl Work for Count<'_> {
     }
 }
 
-/// Lists where bytes aren't zero, `stride` apart from `first` on; how many there are.
-fn list(bytes: &[u8], first: isize, stride: isize, offsets: &mut [isize]) -> usize {
-    let mut found = 0;
-    for (number, bytes) in bytes.chunks(64).enumerate() {
-        let begin = first + stride * (number * 64) as isize;
-        let mut left = bits(bytes);
-        if left == u64::MAX {
-            for (index, offset) in offsets[found..][..64].iter_mut().enumerate() {
-                *offset = begin + stride * index as isize;
+/// A bit for each byte of a row that isn't zero.
+struct Bits([u64; TILE / 64]);
+
+impl Bits {
+    /// The bits of at most [`TILE`] bytes.
+    fn new(bytes: &[u8]) -> Self {
+        let mut bits = [0; TILE / 64];
+        let (words, rest) = bytes.as_chunks::<64>();
+        for (bits, word) in bits.iter_mut().zip(words) {
+            *bits = bits_of(word);
+        }
+        for (number, &byte) in rest.iter().enumerate() {
+            bits[words.len()] |= u64::from(byte != 0) << number;
+        }
+        Self(bits)
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Lists where bits are set, `stride` apart from `first` on; how many there are.
+    fn list(&self, first: isize, stride: isize, offsets: &mut [isize]) -> usize {
+        let mut found = 0;
+        for (number, &word) in self.0.iter().enumerate() {
+            let begin = first + stride * (number * 64) as isize;
+            let (mut left, count) = (word, word.count_ones() as usize);
+            for offset in &mut offsets[found..][..count] {
+                *offset = begin + stride * left.trailing_zeros() as isize;
+                left &= left - 1;
             }
-            found += 64;
-            continue;
+            found += count;
         }
-        let count = left.count_ones() as usize;
-        for offset in &mut offsets[found..][..count] {
-            *offset = begin + stride * left.trailing_zeros() as isize;
-            left &= left - 1;
-        }
-        found += count;
+        found
     }
-    found
 }
 
-/// A bit for each of at most 64 bytes that isn't zero.
-fn bits(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut result = 0;
-    for (number, word) in words.iter().enumerate() {
-        result |= bits_of_word(u64::from_le_bytes(*word)) << (8 * number);
+/// A bit for each of 64 bytes that isn't zero.
+#[cfg(target_arch = "x86_64")]
+fn bits_of(bytes: &[u8; 64]) -> u64 {
+    use std::arch::x86_64::{
+        _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_setzero_si128,
+    };
+
+    let (parts, _) = bytes.as_chunks::<16>();
+    let mut zeros = 0;
+    for (number, part) in parts.iter().enumerate() {
+        // SAFETY: 16 bytes, which need no alignment.
+        let part = unsafe { _mm_loadu_si128(part.as_ptr().cast()) };
+        // SAFETY: every x86-64 has the instructions.
+        let equal = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(part, _mm_setzero_si128())) };
+        zeros |= u64::from(equal.cast_unsigned()) << (16 * number);
     }
-    for (number, &byte) in rest.iter().enumerate() {
-        result |= u64::from(byte != 0) << (8 * words.len() + number);
-    }
-    result
+    !zeros
 }
 
-/// A bit for each byte of a word that isn't zero.
-const fn bits_of_word(word: u64) -> u64 {
+/// A bit for each of 64 bytes that isn't zero.
+#[cfg(not(target_arch = "x86_64"))]
+fn bits_of(bytes: &[u8; 64]) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    // The top bit of each byte, without a carry from one to the next; then these bits side by side.
-    let tops = (((word & LOW) + LOW) | word) & !LOW;
-    (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    let mut bits = 0;
+    for (number, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The top bit of each byte, without a carry from one to the next; then side by side.
+        let tops = (((word & LOW) + LOW) | word) & !LOW;
+        bits |= ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * number);
+    }
+    bits
 }
 
 #[cfg(test)]
@@ -227,7 +280,9 @@ mod tests {
                     .map(|at| 5 - 3 * at)
                     .collect();
                 let mut offsets = [0; TILE];
-                let found = list(&bytes, 5, -3, &mut offsets);
+                let bits = Bits::new(&bytes);
+                let found = bits.list(5, -3, &mut offsets);
+                assert_eq!(bits.count(), found);
                 assert_eq!(offsets[..found], wanted);
                 let mut count = 0;
                 Count {

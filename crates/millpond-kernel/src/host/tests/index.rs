@@ -5,8 +5,8 @@ use millpond_types::{DType, Layout, Scalar};
 
 use super::array::{Array, run, sample, try_run};
 use crate::{
-    Direction, IndexMode, MaskCountKernel, MaskKernel, NonzeroKernel, Pick, PickKernel, Select,
-    Supply,
+    Direction, IndexMode, MaskCountKernel, MaskKernel, NonzeroKernel, Pick, PickIndex, PickKernel,
+    Select, Supply,
 };
 
 const DTYPES: &[DType] = &[
@@ -64,6 +64,15 @@ fn ravel(index: &[usize], shape: &[usize]) -> usize {
         .iter()
         .zip(shape)
         .fold(0, |number, (&index, &size)| number * size + index)
+}
+
+fn along(axis: usize, dtype: DType, layout: &Layout) -> PickIndex<'_> {
+    PickIndex {
+        axis,
+        called: axis,
+        dtype,
+        layout,
+    }
 }
 
 /// One call: the shape, the axes with indices, the positions and where they are.
@@ -229,11 +238,11 @@ impl Case {
             }
         }
         let layouts: Vec<Layout> = indices.iter().map(|index| index.layout.clone()).collect();
-        let named: Vec<(usize, DType, &Layout)> = self
+        let named: Vec<PickIndex<'_>> = self
             .axes
             .iter()
             .zip(&layouts)
-            .map(|(&axis, layout)| (axis, index_dtype, layout))
+            .map(|(&axis, layout)| along(axis, index_dtype, layout))
             .collect();
         let (array_layout, packed_layout) = (array.layout.clone(), packed.layout.clone());
         let kernel = PickKernel::new(&Pick {
@@ -303,7 +312,7 @@ fn pick_one(
         dtype: DType::Int64,
         array: &five,
         packed: &forty,
-        indices: &[(0, index.0, &forty)],
+        indices: &[along(0, index.0, &forty)],
         positions: (0, 1),
         along: false,
         mode,
@@ -399,7 +408,7 @@ fn positions_may_run_along_the_array() {
         dtype: DType::Int64,
         array: &plain,
         packed: &packed_layout,
-        indices: &[(1, DType::Int16, &index_layout)],
+        indices: &[along(1, DType::Int16, &index_layout)],
         positions: (0, 2),
         along: true,
         mode: IndexMode::Check,
