@@ -59,6 +59,7 @@ pub use data_types::Casting;
 pub use error::{Error, ErrorClass, Result};
 pub use indexing::Index;
 pub use item::Item;
+pub use millpond_kernel::IndexMode;
 pub use operand::Operand;
 pub use place::Place;
 pub use tensor::Tensor;

@@ -18,7 +18,8 @@ fn indices_side_by_side_keep_their_place_and_others_come_first() {
     let (a, b) = (array(&[0, 2, 1], &place), array(&[3_i16, 0, -1], &place));
     let side_by_side = [Index::ALL, (&a).into(), (&b).into()];
     assert_eq!(x.get(&side_by_side).unwrap().shape(), [2, 3, 5]);
-    let apart = [(&array(&[1, 0, 1], &place)).into(), Index::ALL, (&b).into()];
+    let c = array(&[1, 0, 1], &place);
+    let apart = [(&c).into(), Index::ALL, (&b).into()];
     assert_eq!(x.get(&apart).unwrap().shape(), [3, 3, 5]);
     // A number beside arrays counts as one of them.
     let with_number = [Index::At(1), Index::ALL, (&b).into()];

@@ -348,6 +348,14 @@ def test_extract_and_place_follow_numpy():
         xp.extract(xp.ones(2), xp.zeros(3))
 
 
+def test_what_is_picked_is_where_its_operands_are(line):
+    host, device = xp.arange(4, usm_type="host", queue=line), xp.asarray([1, 2])
+    for picked in (host[host], host[host > 1], xp.take(host, host), xp.nonzero(host)[0], xp.extract(host, host)):
+        assert (picked.usm_type, picked.queue) == ("host", line)
+    assert (host[device].usm_type, host[device].queue) == ("device", line)
+    assert device[xp.asarray([0], usm_type="shared")].usm_type == "device"
+
+
 def test_nonzero_needs_an_axis():
     with pytest.raises(ValueError, match="nonzero"):
         xp.nonzero(xp.asarray(1))

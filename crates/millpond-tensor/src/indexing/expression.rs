@@ -88,7 +88,7 @@ impl<'a> Part<'a> {
     /// Adds the indices that it stands for, and the shape of their positions.
     fn add_to(
         &self,
-        along: &mut SmallVec<[Along<'a>; 2]>,
+        along: &mut SmallVec<[Along<'a>; 1]>,
         positions: &mut SmallVec<[Shape; 2]>,
     ) -> Result<()> {
         let Self {

@@ -36,7 +36,7 @@ impl<'a> Along<'a> {
 /// Elements of a view, by indices that are broadcast together.
 pub(super) struct Integers<'a> {
     view: Tensor,
-    along: SmallVec<[Along<'a>; 2]>,
+    along: SmallVec<[Along<'a>; 1]>,
     /// The shape of the indices.
     positions: Shape,
     /// Where its axes are among those of the result.
@@ -49,7 +49,7 @@ pub(super) struct Integers<'a> {
 impl<'a> Integers<'a> {
     pub(super) fn new(
         view: Tensor,
-        along: SmallVec<[Along<'a>; 2]>,
+        along: SmallVec<[Along<'a>; 1]>,
         positions: Shape,
         at: usize,
     ) -> Self {
@@ -97,7 +97,9 @@ impl<'a> Integers<'a> {
         let shape = self.shape();
         shape::check_ndim(shape.len()).during(operation)?;
         let layout = Layout::contiguous(&shape, self.view.item_size()).during(operation)?;
-        let result = allocate(layout, self.view.dtype(), Home::from(&self.view))?;
+        let arrays = self.along.iter().map(|along| &*along.array);
+        let home = Home::common(operation, std::iter::once(&self.view).chain(arrays))?;
+        let result = allocate(layout, self.view.dtype(), home)?;
         self.get_into(operation, &result)?;
         Ok(result)
     }

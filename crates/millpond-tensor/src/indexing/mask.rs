@@ -54,7 +54,8 @@ impl<'a> Masked<'a> {
         let counted = Counted::new(self.mask)?;
         let shape = self.shape(counted.selected);
         let layout = Layout::contiguous(&shape, self.view.item_size()).during(operation)?;
-        let result = allocate(layout, self.view.dtype(), Home::from(&self.view))?;
+        let home = Home::common(operation, [&self.view, self.mask])?;
+        let result = allocate(layout, self.view.dtype(), home)?;
         let supply = Supply::Each(counted.selected);
         let kernel = self.kernel(
             operation,
@@ -198,7 +199,7 @@ fn truths(tensor: &Tensor) -> Result<Tensor> {
     }
     let device = tensor.device();
     let queue = device.host_queue()?;
-    let kind = MemoryKind::Device;
+    let kind = tensor.kind();
     let layout = Layout::contiguous(tensor.shape(), 1)?;
     let mask = allocate(
         layout,

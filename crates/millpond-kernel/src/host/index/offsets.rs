@@ -100,23 +100,63 @@ impl Indices {
         let indices = unsafe { self.fetch(base, position, count, &mut raw, &mut ready) };
         // SAFETY: `fetch` answers the address of `count` aligned integers.
         let indices = unsafe { std::slice::from_raw_parts(indices, count) };
-        let is_signed = self.dtype != DType::Uint64;
         let mut is_outside = false;
         let add = Add {
             indices,
             offsets,
-            size: self.size as i64,
+            axis: self.axis(),
             stride: self.stride,
-            turn: if is_signed { self.size as i64 } else { 0 },
             is_outside: &mut is_outside,
         };
+        let is_signed = self.is_signed();
         match mode {
             IndexMode::Check => at_level(simd::current(), add),
             IndexMode::Clip => add.each(|index, size| clip(index, size, is_signed)),
             IndexMode::Wrap => add.each(|index, size| wrap(index, size, is_signed)),
         }
         if is_outside {
-            return Err(self.outside(indices, is_signed));
+            return Err(self.outside(indices));
+        }
+        Ok(())
+    }
+
+    /// Whether a negative integer of 64 bits is a negative index, and not a large one.
+    fn is_signed(&self) -> bool {
+        self.dtype != DType::Uint64
+    }
+
+    fn axis(&self) -> Axis {
+        let size = self.size as i64;
+        Axis {
+            size,
+            turn: if self.is_signed() { size } else { 0 },
+        }
+    }
+
+    /// Fails if any of the indices of a tile is outside of the axis.
+    ///
+    /// # Safety
+    /// As for [`Indices::add`].
+    pub(super) unsafe fn check(
+        &self,
+        base: *const u8,
+        position: usize,
+        count: usize,
+    ) -> Result<(), KernelError> {
+        let (mut raw, mut ready) = (Tile::new(), Tile::new());
+        // SAFETY: the caller vouches for the indices, and tiles have room for them.
+        let indices = unsafe { self.fetch(base, position, count, &mut raw, &mut ready) };
+        // SAFETY: `fetch` answers the address of `count` aligned integers.
+        let indices = unsafe { std::slice::from_raw_parts(indices, count) };
+        let mut is_outside = false;
+        let check = Check {
+            indices,
+            axis: self.axis(),
+            is_outside: &mut is_outside,
+        };
+        at_level(simd::current(), check);
+        if is_outside {
+            return Err(self.outside(indices));
         }
         Ok(())
     }
@@ -168,8 +208,8 @@ impl Indices {
 
     /// The error for the first index that lies outside.
     #[cold]
-    fn outside(&self, indices: &[i64], is_signed: bool) -> KernelError {
-        let size = self.size as i128;
+    fn outside(&self, indices: &[i64]) -> KernelError {
+        let (size, is_signed) = (self.size as i128, self.is_signed());
         let exact = |&index: &i64| {
             if is_signed {
                 i128::from(index)
@@ -201,14 +241,49 @@ fn wrap(index: i64, size: i64, is_signed: bool) -> i64 {
     (index.cast_unsigned() % size.cast_unsigned()).cast_signed()
 }
 
+/// An axis, for indices that are to lie within it.
+#[derive(Clone, Copy)]
+struct Axis {
+    size: i64,
+    /// What is added to an index that looks negative.
+    turn: i64,
+}
+
+impl Axis {
+    /// The index counted from the begin of the axis, and whether it is outside.
+    #[inline(always)]
+    const fn turned(self, index: i64) -> (i64, bool) {
+        let turned = index.wrapping_add(self.turn & (index >> 63));
+        (turned, turned.cast_unsigned() >= self.size.cast_unsigned())
+    }
+}
+
+/// Looks for indices outside of an axis.
+struct Check<'a> {
+    indices: &'a [i64],
+    axis: Axis,
+    is_outside: &'a mut bool,
+}
+
+impl Work for Check<'_> {
+    type Home = IndexMode;
+
+    #[inline(always)]
+    fn work(self) {
+        let mut is_outside = false;
+        for &index in self.indices {
+            is_outside |= self.axis.turned(index).1;
+        }
+        *self.is_outside = is_outside;
+    }
+}
+
 /// One loop over indices and offsets.
 struct Add<'a> {
     indices: &'a [i64],
     offsets: &'a mut [isize],
-    size: i64,
+    axis: Axis,
     stride: isize,
-    /// What is added to an index that looks negative.
-    turn: i64,
     is_outside: &'a mut bool,
 }
 
@@ -216,7 +291,7 @@ impl Add<'_> {
     /// Adds the indices that a rule makes of those there are.
     fn each(self, rule: impl Fn(i64, i64) -> i64) {
         for (offset, &index) in self.offsets.iter_mut().zip(self.indices) {
-            *offset += rule(index, self.size) as isize * self.stride;
+            *offset += rule(index, self.axis.size) as isize * self.stride;
         }
     }
 }
@@ -228,11 +303,10 @@ impl Work for Add<'_> {
     /// moves its offset somewhere, and nobody uses that.
     #[inline(always)]
     fn work(self) {
-        let size = self.size.cast_unsigned();
         let mut is_outside = false;
         for (offset, &index) in self.offsets.iter_mut().zip(self.indices) {
-            let turned = index.wrapping_add(self.turn & (index >> 63));
-            is_outside |= turned.cast_unsigned() >= size;
+            let (turned, outside) = self.axis.turned(index);
+            is_outside |= outside;
             let distance = (turned as isize).wrapping_mul(self.stride);
             *offset = offset.wrapping_add(distance);
         }

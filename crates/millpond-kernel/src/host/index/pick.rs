@@ -83,7 +83,7 @@ pub struct PickKernel {
     shape: Shape,
     result: Shape,
     footprints: [Footprint; 2],
-    indices: SmallVec<[Indices; 2]>,
+    indices: SmallVec<[Indices; 1]>,
     mode: IndexMode,
     /// The positions in row-major order: where the packed side is, and the array along them.
     positions: Space,
@@ -206,14 +206,15 @@ impl PickKernel {
     /// # Safety
     /// As for [`HostKernel::run`].
     unsafe fn check(&self, bases: &[Address]) -> Result<(), KernelError> {
-        if self.mode != IndexMode::Check || self.indices.is_empty() {
+        if self.mode != IndexMode::Check {
             return Ok(());
         }
-        let mut offsets = [0; TILE];
-        for tile in 0..self.tiles() {
-            let (position, count) = self.tile(tile);
-            // SAFETY: the caller's promise.
-            unsafe { self.offsets(bases, position, &mut offsets[..count]) }?;
+        for (indices, base) in self.indices.iter().zip(&bases[2..]) {
+            for position in (0..self.positions.size()).step_by(TILE) {
+                let count = TILE.min(self.positions.size() - position);
+                // SAFETY: the caller vouches for the operand; the positions exist.
+                unsafe { indices.check(base.as_ptr(), position, count) }?;
+            }
         }
         Ok(())
     }
