@@ -1,6 +1,7 @@
 """Arrays as indices pick what NumPy picks, and set what NumPy sets."""
 
 import math
+import operator
 import threading
 
 import numpy as np
@@ -24,6 +25,12 @@ def _same(ours, theirs):
     assert result.tobytes() == theirs.tobytes()
 
 
+def _set(array, key, value, by=operator.setitem):
+    """Set elements, and look at the result: at one of the two an error surfaces."""
+    by(array, key, value)
+    array.tolist()
+
+
 def _ours(part):
     """Turn the arrays of a key of NumPy's into ours; what else it has stays."""
     if isinstance(part, tuple):
@@ -39,7 +46,9 @@ def _keys(draw):
     axis, key = 0, []
     while axis < len(shape) and draw(st.integers(0, 9)) > 0:
         kinds = ["integers", "integers", "slice", "number", "mask", "none", "ellipsis"]
-        kind = draw(st.sampled_from([kind for kind in kinds if kind != "ellipsis" or not any(part is ... for part in key)]))
+        kind = draw(
+            st.sampled_from([kind for kind in kinds if kind != "ellipsis" or not any(part is ... for part in key)])
+        )
         size = shape[axis]
         reach = st.integers(-size, size - 1) if size else st.integers(-1, 0)
         if kind == "integers":
@@ -91,7 +100,9 @@ def test_any_key_picks_what_numpy_picks(drawn, dtype):
     _same(ours[key], wanted)
 
 
-@given(drawn=_keys(), dtype=st.sampled_from(["int8", "float16", "float32", "float64", "complex128"]), wide=st.booleans())
+@given(
+    drawn=_keys(), dtype=st.sampled_from(["int8", "float16", "float32", "float64", "complex128"]), wide=st.booleans()
+)
 def test_any_key_sets_what_numpy_sets(drawn, dtype, wide):
     shape, key = drawn
     theirs, ours = _pair(shape, dtype)
@@ -99,8 +110,7 @@ def test_any_key_sets_what_numpy_sets(drawn, dtype, wide):
         target = theirs[key].shape
     except IndexError:
         with pytest.raises(IndexError):
-            ours[_ours(key)] = 1
-            ours.tolist()
+            _set(ours, _ours(key), 1)
         return
     value = numbers(dtype, target if wide else target[1:], seed=5)
     theirs[key] = value
@@ -160,8 +170,24 @@ def test_every_integer_dtype_is_an_index(dtype):
 
 @pytest.mark.parametrize(
     "key",
-    [[0, 2], [[0, 1], [2, -1]], [], range(3), range(3, 0, -2), ([0, 1], [2, 0]), [True, False, True, False], (1, [0, 2])]
-    + [True, False, np.True_, np.asarray(True), (0, True), (slice(None), [2, 1]), np.asarray(2), (np.asarray(1), [0, 1])],
+    [
+        [0, 2],
+        [[0, 1], [2, -1]],
+        [],
+        range(3),
+        range(3, 0, -2),
+        ([0, 1], [2, 0]),
+        [True, False, True, False],
+        (1, [0, 2]),
+        True,
+        False,
+        np.True_,
+        np.asarray(True),
+        (0, True),
+        (slice(None), [2, 1]),
+        np.asarray(2),
+        (np.asarray(1), [0, 1]),
+    ],
     ids=str,
 )
 def test_what_becomes_an_array_is_an_index(key):
@@ -309,7 +335,12 @@ def test_take_needs_an_axis_where_there_are_several():
 def test_the_functions_along_an_axis_broadcast_the_others(axis):
     theirs = numbers("float32", (5, 7))
     ours = xp.asarray(theirs, copy=True)
-    for shape in [(5, 7), (3, 7) if axis == 0 else (5, 3), (4, 1) if axis == 0 else (1, 4), (0, 7) if axis == 0 else (5, 0)]:
+    for shape in [
+        (5, 7),
+        (3, 7) if axis == 0 else (5, 3),
+        (4, 1) if axis == 0 else (1, 4),
+        (0, 7) if axis == 0 else (5, 0),
+    ]:
         indices = np.random.default_rng(0).integers(-5, 5, shape)
         wanted = np.take_along_axis(theirs, indices, axis)
         _same(xp.take_along_axis(ours, xp.asarray(indices), axis=axis), wanted)
@@ -340,8 +371,7 @@ def test_extract_and_place_follow_numpy():
     xp.place(ours, ours < -5, xp.zeros(0))
     _same(ours, theirs)
     with pytest.raises(ValueError, match="0 values for the 8 elements"):
-        xp.place(ours, xp.asarray(condition), xp.zeros(0))
-        ours.tolist()
+        _set(ours, xp.asarray(condition), xp.zeros(0), by=xp.place)
     with pytest.raises(ValueError, match=r"the mask has shape \(2,\), the array \(3,\)"):
         xp.place(xp.zeros(3), xp.ones(2), xp.zeros(1))
     with pytest.raises(ValueError, match=r"the condition has shape \(2,\), the array \(3,\)"):
@@ -432,8 +462,7 @@ def test_values_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="broadcast"):
         x[xp.asarray([0, 1])] = xp.ones((3, 3))
     with pytest.raises(ValueError, match="2 values for the 12 elements that the mask selects") as caught:
-        x[x == 0] = xp.ones(2)
-        x.tolist()
+        _set(x, x == 0, xp.ones(2))
     assert isinstance(caught.value, millpond.CommandError)
 
 
