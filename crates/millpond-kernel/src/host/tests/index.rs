@@ -301,18 +301,18 @@ fn pick_one(
 ) -> Result<(Array, Array), millpond_hal::KernelError> {
     let plain = |size| Layout::contiguous(&[size], 8).unwrap();
     let mut array = Array::of(DType::Int64, plain(5), |number| Scalar::Int(number as i128));
-    let mut packed = Array::of(DType::Int64, plain(40), |_| Scalar::Int(9));
-    let mut indices = Array::of(index.0, plain(40), |number| {
-        Scalar::Int(if number == 33 { index.1 } else { 1 })
+    let mut packed = Array::of(DType::Int64, plain(1300), |_| Scalar::Int(9));
+    let mut indices = Array::of(index.0, plain(1300), |number| {
+        Scalar::Int(if number == 1290 { index.1 } else { 1 })
     });
-    let (five, forty) = (plain(5), plain(40));
+    let (five, many) = (plain(5), plain(1300));
     let kernel = PickKernel::new(&Pick {
         name: "pick",
         direction,
         dtype: DType::Int64,
         array: &five,
-        packed: &forty,
-        indices: &[along(0, index.0, &forty)],
+        packed: &many,
+        indices: &[along(0, index.0, &many)],
         positions: (0, 1),
         along: false,
         mode,
@@ -367,7 +367,7 @@ fn modes_bring_an_index_into_its_axis() {
     let most = i128::from(u64::MAX);
     let picked = |index, mode| {
         let (_, packed) = pick_one(Direction::Get, index, mode).unwrap();
-        packed.element(33).to_i128()
+        packed.element(1290).to_i128()
     };
     for (dtype, index, clipped, wrapped) in [
         (DType::Int64, -1, 0, 4),
