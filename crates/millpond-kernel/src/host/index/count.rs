@@ -48,13 +48,22 @@ fn count_at(counts: Address, block: usize) -> *mut i64 {
     counts.as_ptr::<i64>().wrapping_add(block)
 }
 
-/// A count.
+/// The numbers of the elements that a block selects, among all that are selected.
 ///
 /// # Safety
-/// The counts may be read, and this is one of them.
-pub(super) unsafe fn counted(counts: Address, block: usize) -> usize {
+/// The counts may be read, and there is this block.
+pub(super) unsafe fn counted(counts: Address, block: usize) -> Range<usize> {
+    // SAFETY: the caller's promise; a count more than there are blocks.
+    unsafe { total(counts, block)..total(counts, block + 1) }
+}
+
+/// How many elements so many blocks select.
+///
+/// # Safety
+/// The counts may be read, and there are as many blocks.
+pub(super) unsafe fn total(counts: Address, blocks: usize) -> usize {
     // SAFETY: the caller's promise.
-    unsafe { count_at(counts, block).read_unaligned() as usize }
+    unsafe { count_at(counts, blocks).read_unaligned() as usize }
 }
 
 // SAFETY: every access is to an element of the mask, or to a count: of a block in `run`, of all in

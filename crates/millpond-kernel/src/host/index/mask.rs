@@ -1,7 +1,8 @@
 //! Elements that a mask selects, in row-major order: got, set, or their coordinates.
 //!
 //! The mask was counted before, so each of its blocks knows where its elements are on the packed
-//! side, and blocks are worked on side by side.
+//! side, and blocks are worked on side by side. A block moves no more than were counted, even if
+//! another thread had the mask changed meanwhile; then the work fails.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::axes::Masked;
 use super::block::{Block, Even, Piece, Unit, move_run, move_units};
-use super::count::counted;
+use super::count::{counted, total};
 use super::selected::{Found, Selected};
 use super::{Direction, GRAIN};
 use crate::error::PlanError;
@@ -161,20 +162,28 @@ impl MaskKernel {
     ///
     /// # Safety
     /// As for [`HostKernel::run`].
-    unsafe fn piece(&self, bases: &[Address], block: usize, piece: Piece) {
+    unsafe fn piece(
+        &self,
+        bases: &[Address],
+        block: usize,
+        piece: Piece,
+    ) -> Result<(), KernelError> {
         let (written, read) = (bases[0].as_ptr::<u8>(), bases[1].as_ptr::<u8>());
         let written = written.wrapping_offset(piece.written);
         let read = read.wrapping_offset(piece.read);
-        let mut first = match self.supply {
-            Supply::One => 0,
-            // SAFETY: the caller vouches for the counts, of which a block has one.
-            _ => unsafe { counted(bases[3], block) },
+        let mut share = match self.supply {
+            Supply::One => Share::new(0..usize::MAX),
+            // SAFETY: the caller vouches for the counts.
+            Supply::Cycle(_) => Share::new(unsafe { counted(bases[3], block) }.start..usize::MAX),
+            // SAFETY: as above.
+            Supply::Each(_) => Share::new(unsafe { counted(bases[3], block) }),
         };
         let runs = match piece.unit {
             Unit::Element(size) => self.selected.is_linear(size),
             _ => false,
         };
         let with = |found: Found<'_>| {
+            let (first, found) = share.take(found);
             match self.direction {
                 // SAFETY: offsets come from the mask's space, so they name elements of the array;
                 // what is written is this block's and this piece's own.
@@ -186,10 +195,46 @@ impl MaskKernel {
                     self.move_tile::<true>((written, read), piece.unit, first, &found);
                 },
             }
-            first += found.len();
         };
         // SAFETY: the caller vouches for the mask.
         unsafe { self.selected.each(bases[2].as_ptr(), block, runs, with) };
+        match self.supply {
+            Supply::Each(_) => share.end(),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is left of the elements that were counted in a block.
+struct Share {
+    left: Range<usize>,
+    is_exceeded: bool,
+}
+
+impl Share {
+    const fn new(left: Range<usize>) -> Self {
+        Self {
+            left,
+            is_exceeded: false,
+        }
+    }
+
+    /// The number of the first of some elements, and those of them that are left.
+    fn take<'a>(&mut self, found: Found<'a>) -> (usize, Found<'a>) {
+        let (first, most) = (self.left.start, self.left.len());
+        self.is_exceeded |= found.len() > most;
+        let found = found.cut(most);
+        self.left.start += found.len();
+        (first, found)
+    }
+
+    /// Fails unless there were as many as were counted.
+    fn end(self) -> Result<(), KernelError> {
+        if self.left.is_empty() && !self.is_exceeded {
+            return Ok(());
+        }
+        let reason = "the mask was changed while elements were picked by it".to_owned();
+        Err(KernelError::new(FailureKind::Value, reason))
     }
 }
 
@@ -233,13 +278,13 @@ unsafe impl HostKernel for MaskKernel {
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         if self.supply != Supply::One {
             // SAFETY: the caller vouches for the counts; the last is that of all blocks.
-            self.check(unsafe { counted(bases[3], self.selected.blocks()) })?;
+            self.check(unsafe { total(bases[3], self.selected.blocks()) })?;
         }
         let pieces = self.block.pieces();
         for number in range {
             let piece = self.block.piece(number % pieces);
             // SAFETY: the caller's promise.
-            unsafe { self.piece(bases, number / pieces, piece) };
+            unsafe { self.piece(bases, number / pieces, piece) }?;
         }
         Ok(())
     }
@@ -330,20 +375,20 @@ unsafe impl HostKernel for NonzeroKernel {
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         let out = bases[0].as_ptr::<u8>().wrapping_offset(self.begin);
         for block in range {
-            // SAFETY: the caller vouches for the counts, of which a block has one.
-            let mut first = unsafe { counted(bases[2], block) };
+            // SAFETY: the caller vouches for the counts.
+            let mut share = Share::new(unsafe { counted(bases[2], block) });
             let with = |found: Found<'_>| {
-                let Found::Listed(offsets) = found else {
+                let (first, Found::Listed(offsets)) = share.take(found) else {
                     return;
                 };
                 let to = out.wrapping_offset(self.stride * first as isize);
                 let (from, count) = (offsets.as_ptr().cast(), offsets.len());
                 // SAFETY: the coordinates of what this block selects.
                 unsafe { scatter(size_of::<i64>(), from, to, self.stride, count) };
-                first += count;
             };
             // SAFETY: the caller vouches for the mask.
             unsafe { self.selected.each(bases[1].as_ptr(), block, false, with) };
+            share.end()?;
         }
         Ok(())
     }

@@ -28,6 +28,17 @@ impl Found<'_> {
             Self::Listed(offsets) => offsets.len(),
         }
     }
+
+    /// The first of them, at most so many.
+    pub(super) fn cut(self, most: usize) -> Self {
+        match self {
+            Self::Run { first, count } => Self::Run {
+                first,
+                count: count.min(most),
+            },
+            Self::Listed(offsets) => Self::Listed(&offsets[..offsets.len().min(most)]),
+        }
+    }
 }
 
 /// Elements of a mask that are one piece of work.

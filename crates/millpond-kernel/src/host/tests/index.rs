@@ -623,6 +623,48 @@ fn too_few_values_for_a_mask_are_refused_before_any_is_set() {
 }
 
 #[test]
+fn a_mask_that_changes_after_it_was_counted_moves_nothing_beyond() {
+    let plain = |size| Layout::contiguous(&[size], 8).unwrap();
+    let counting = MaskCountKernel::new(&plain(1300));
+    for (before, after) in [(3, 2), (2, 3), (1300, 1), (1, 1300)] {
+        let chosen = |nth: usize| move |at: usize| Scalar::Bool(at.is_multiple_of(nth));
+        let mut mask = Array::of(DType::Bool, plain(1300), chosen(before));
+        let mut counts = Array::blank(DType::Int64, plain(counting.counts()));
+        run(&counting, &mut [&mut counts, &mut mask], &[]);
+        let selected = 1300_usize.div_ceil(before);
+        mask = Array::of(DType::Bool, plain(1300), chosen(after));
+        let mut array = Array::of(DType::Float64, plain(1300), |_| Scalar::Float(1.0));
+        for direction in [Direction::Get, Direction::Set] {
+            let mut packed = Array::of(DType::Float64, plain(selected), |_| Scalar::Float(2.0));
+            let kernel = MaskKernel::new(&Select {
+                name: "select",
+                direction,
+                dtype: DType::Float64,
+                array: &plain(1300),
+                packed: &plain(selected),
+                mask: &plain(1300),
+                axis: 0,
+                position: 0,
+                supply: Supply::Each(selected),
+            })
+            .unwrap();
+            let operands = match direction {
+                Direction::Get => &mut [&mut packed, &mut array, &mut mask, &mut counts],
+                Direction::Set => &mut [&mut array, &mut packed, &mut mask, &mut counts],
+            };
+            let error = try_run(&kernel, operands, &[]).unwrap_err();
+            assert!(error.reason.contains("the mask was changed"), "{error}");
+            packed.check_guards();
+        }
+        let mut places = Array::blank(DType::Int64, plain(selected));
+        let kernel = NonzeroKernel::new(&plain(1300), 0, &plain(selected)).unwrap();
+        let operands = &mut [&mut places, &mut mask, &mut counts];
+        assert!(try_run(&kernel, operands, &[]).is_err());
+        places.check_guards();
+    }
+}
+
+#[test]
 fn coordinates_are_in_order_on_every_axis() {
     let mut numbers = Numbers(3);
     for shape in [&[2000][..], &[50, 31], &[7, 5, 40], &[300, 2, 3], &[4, 0]] {
