@@ -7,7 +7,9 @@ use millpond_runtime::{
     QueueOptions, Status, Use, trace::set_origin,
 };
 use millpond_testkit::watchdog::watched;
-use support::{Affine, BIG, Broken, SMALL, Sum, device, in_order, numbers, out_of_order, values};
+use support::{
+    Affine, BIG, Broken, SMALL, Sum, close_gate, device, in_order, numbers, out_of_order, values,
+};
 
 const ADD_1: Affine = Affine {
     count: 4,
@@ -183,6 +185,21 @@ fn o7_a_small_command_tells_its_error_at_once() {
         let failure = failed(queue.launch(Broken, &[&x], SMALL));
         assert_eq!(failure.kind(), FailureKind::Command);
         queue.wait().unwrap();
+    });
+}
+
+#[test]
+fn o7_a_small_command_on_memory_of_another_queue_tells_its_error_at_once_on_an_idle_one() {
+    watched(|| {
+        let device = device();
+        let queue = device.default_queue().unwrap();
+        let x = numbers(&in_order(&device), &[0; 4]);
+        failed(queue.launch(Broken, &[&x], SMALL));
+        queue.wait().unwrap();
+        let held = close_gate(&queue);
+        queue.launch(Broken, &[&x], SMALL).unwrap();
+        held.open();
+        failed(queue.wait());
     });
 }
 

@@ -299,6 +299,28 @@ fn o5_observing_waits_for_exactly_what_it_observes() {
 }
 
 #[test]
+fn o5_a_kernel_for_the_host_waits_for_its_operands_and_nothing_else() {
+    watched(|| {
+        let device = device();
+        let queue = device.default_queue().unwrap();
+        let (x, y) = (numbers(&queue, &[1; 4]), numbers(&queue, &[2; 4]));
+        let z = numbers(&device.host_queue().unwrap(), &[0; 4]);
+        let gate = Gate::new();
+        queue.gate(&gate, &[]).unwrap();
+        for cost in [SMALL, BIG] {
+            z.write(0, &[0; 32]).unwrap();
+            device.observe(Sum(4), &[&x, &y, &z], cost).unwrap();
+            assert_eq!(values(&z), [3; 4]);
+        }
+        queue.launch(ADD_1, &[&x], SMALL).unwrap();
+        device.observe(Sum(4), &[&x, &y, &z], SMALL).unwrap();
+        assert!(!z.is_idle(), "what writes an operand comes before");
+        gate.open(Ok(()));
+        assert_eq!(values(&z), [4; 4]);
+    });
+}
+
+#[test]
 fn o6_an_event_stands_for_what_was_before_it_only() {
     watched(|| {
         let queue = device().default_queue().unwrap();
