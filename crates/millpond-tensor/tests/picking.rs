@@ -8,7 +8,7 @@ use millpond_tensor::{ErrorClass, Index, Place, Tensor, creation};
 use support::{Held, array, count, message, place};
 
 fn longs(tensor: &Tensor) -> Vec<i64> {
-    tensor.to_vec().unwrap()
+    tensor.to_vec().expect("the work succeeds")
 }
 
 #[test]

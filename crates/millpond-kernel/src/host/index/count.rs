@@ -53,8 +53,11 @@ fn count_at(counts: Address, block: usize) -> *mut i64 {
 /// # Safety
 /// The counts may be read, and there is this block.
 pub(super) unsafe fn counted(counts: Address, block: usize) -> Range<usize> {
-    // SAFETY: the caller's promise; a count more than there are blocks.
-    unsafe { total(counts, block)..total(counts, block + 1) }
+    // SAFETY: the caller's promise.
+    let begin = unsafe { total(counts, block) };
+    // SAFETY: there is one count more than there are blocks.
+    let end = unsafe { total(counts, block + 1) };
+    begin..end
 }
 
 /// How many elements so many blocks select.

@@ -243,8 +243,12 @@ fn bits_of(bytes: &[u8; 64]) -> u64 {
     for (number, part) in parts.iter().enumerate() {
         // SAFETY: 16 bytes, which need no alignment.
         let part = unsafe { _mm_loadu_si128(part.as_ptr().cast()) };
-        // SAFETY: every x86-64 has the instructions.
-        let equal = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(part, _mm_setzero_si128())) };
+        // SAFETY: every x86-64 has the instruction.
+        let zero = unsafe { _mm_setzero_si128() };
+        // SAFETY: as above.
+        let equal = unsafe { _mm_cmpeq_epi8(part, zero) };
+        // SAFETY: as above.
+        let equal = unsafe { _mm_movemask_epi8(equal) };
         zeros |= u64::from(equal.cast_unsigned()) << (16 * number);
     }
     !zeros

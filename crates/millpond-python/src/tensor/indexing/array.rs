@@ -162,9 +162,10 @@ fn of_sequence(object: &Bound<'_, PyAny>, place: &Place) -> PyResult<IndexArray>
         return Err(refusal(object));
     }
     let found = sequence::elements(object)?;
-    let dtype = match found.is_empty() {
-        true => DType::Int64,
-        false => found.natural_dtype(place)?,
+    let dtype = if found.is_empty() {
+        DType::Int64
+    } else {
+        found.natural_dtype(place)?
     };
     IndexArray::on_host(found.bytes(dtype)?, dtype, found.shape(), place)
 }

@@ -56,7 +56,7 @@ impl Key {
 }
 
 /// The parts of a key with arrays.
-pub(super) struct Parts(SmallVec<[Part; 4]>);
+pub(super) struct Parts(Vec<Part>);
 
 enum Part {
     Plain(Index<'static>),
@@ -81,7 +81,7 @@ impl Parts {
         }
         // Where a mask or an empty array may leave nothing to pick, no index is outside.
         let checked = arrays.iter().flatten().all(IndexArray::picks);
-        let (mut axis, mut parts) = (0, SmallVec::new());
+        let (mut axis, mut parts) = (0, Vec::with_capacity(keys.len()));
         for (&key, array) in keys.iter().zip(arrays) {
             if let Some(array) = array {
                 if checked {
