@@ -60,7 +60,7 @@ pub(crate) fn array(
 /// The numbers of nested sequences.
 ///
 /// # Errors
-/// As for [`array`].
+/// As for [`array()`].
 pub(crate) fn elements(object: &Bound<'_, PyAny>) -> PyResult<Elements> {
     let mut elements = Elements::default();
     elements.walk(object.as_borrowed(), 0)?;

@@ -1,4 +1,8 @@
 //! Functions that pick elements by indices and conditions.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "lists in examples for Python look like links"
+)]
 
 use millpond::kernel::IndexMode;
 use millpond::tensor::{Operand, Place, indexing};
