@@ -55,5 +55,8 @@ pub use host::index::pick::{Pick, PickIndex, PickKernel};
 pub use host::index::{Direction, IndexMode};
 pub use host::map::{Input, MapKernel};
 pub use host::reduce::ReduceKernel;
+pub use host::scan::{Scan, ScanPlan};
+pub use host::search::{Find, FindKernel, Finder, Runs, Wanted};
+pub use host::sort::{First, Sort, SortPlan, Sorted};
 pub use ops::reduction::{ReduceSignature, Reduction, find_reduction};
 pub use ops::{Operation, Signature, find, operations};

@@ -6,6 +6,7 @@
 //!   the first-level cache, so that no operation is compiled for a stride or a cast.
 //! * [`cast`] converts between dtypes, [`gather`] moves elements to and from a tile.
 //! * [`index`] moves elements that indices or masks name.
+//! * [`sort`], [`search`] and [`scan`] order elements, find them and accumulate them.
 //! * `stream` writes large outputs past the caches.
 //! * [`map`] walks arrays by tiles; [`contiguous`] is the short way for arrays without gaps.
 //!
@@ -22,6 +23,9 @@ pub mod index;
 pub mod level;
 pub mod map;
 pub mod reduce;
+pub mod scan;
+pub mod search;
+pub mod sort;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -5,3 +5,5 @@ mod generate;
 mod index;
 mod map;
 mod reduce;
+mod scan;
+mod sort;
