@@ -3,7 +3,7 @@
 //! The runtime runs what is cheap on the calling thread. Estimates err on the dear side: work that
 //! is handed over late costs more than work that is handed over early.
 
-use millpond_kernel::Operation;
+use millpond_kernel::{Operation, Scan};
 use millpond_types::DType;
 
 /// Bytes that one thread moves in a nanosecond.
@@ -17,6 +17,9 @@ const PICKED: usize = 2;
 
 /// Nanoseconds of an element made from a rule.
 const GENERATED: usize = 10;
+
+/// Nanoseconds of an element that is sorted.
+const SORTED: usize = 10;
 
 /// Below this many elements any operation is cheap.
 const FEW: usize = 4096;
@@ -54,6 +57,25 @@ pub(crate) fn of_reduction(size: usize, bytes: usize) -> u32 {
 /// Making `size` elements from a rule.
 pub(crate) fn of_generation(size: usize) -> u32 {
     clamped(size.saturating_mul(GENERATED))
+}
+
+/// Sorting `size` elements.
+pub(crate) fn of_sort(size: usize) -> u32 {
+    clamped(size.saturating_mul(SORTED))
+}
+
+/// Looking for `size` elements among `sorted` ones.
+pub(crate) fn of_search(size: usize, sorted: usize) -> u32 {
+    let steps = sorted.max(1).ilog2() as usize + 1;
+    clamped(size.saturating_mul(steps) * 2)
+}
+
+/// Accumulating `size` elements, reading and writing `bytes` bytes.
+pub(crate) fn of_scan(scan: Scan, size: usize, bytes: usize) -> u32 {
+    match scan {
+        Scan::LogSumExp => clamped(size.saturating_mul(GENERATED * 2)),
+        Scan::Sum | Scan::Product => of_copy(size, bytes),
+    }
 }
 
 fn is_heavy(operation: &Operation, dtype: DType) -> bool {

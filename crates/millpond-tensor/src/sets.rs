@@ -1,0 +1,147 @@
+//! Sets: the different elements of an array, and which elements are members.
+//!
+//! Elements are the same if they are equal: zeros of either sign are, NaNs never. How many there
+//! are is a shape, so these calls wait for that number, and for nothing behind it (rule O5).
+
+use millpond_kernel::{Find, Runs, Wanted};
+use millpond_types::{DType, Layout, Scalar};
+
+use crate::apply::join;
+use crate::cost;
+use crate::creation::{allocate, empty};
+use crate::data_types;
+use crate::error::Result;
+use crate::operand::Operand;
+use crate::place::{Home, Place};
+use crate::searching::{find_in, of_operand};
+use crate::sorting::{POSITION, Ranked};
+use crate::tensor::Tensor;
+
+/// The different elements of an array in ascending order, and what was asked for besides.
+#[derive(Clone, Debug)]
+pub struct Unique {
+    /// The elements; of several equal ones the first.
+    pub values: Tensor,
+    /// Where in row-major order each occurs first.
+    pub indices: Option<Tensor>,
+    /// Which of the values each element is, in the array's shape.
+    pub inverse: Option<Tensor>,
+    /// How often each occurs.
+    pub counts: Option<Tensor>,
+}
+
+/// Sets.
+impl Tensor {
+    /// The different elements, and what is wanted of them. Waits for the array.
+    ///
+    /// ```
+    /// # use millpond_kernel::Wanted;
+    /// # use millpond_tensor::{Place, creation};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let driver = millpond_cpu::CpuDriver::new(millpond_cpu::CpuConfig::default());
+    /// # let device = millpond_hal::Driver::devices(&driver)?.remove(0);
+    /// # let place = Place::on(&millpond_runtime::Device::open(device).default_queue()?);
+    /// let x = creation::from_slice(&[3, 1, 3], &[3], &place)?;
+    /// let unique = x.unique(Wanted { counts: true, ..Wanted::default() })?;
+    /// assert_eq!(unique.values.to_vec::<i32>()?, [1, 3]);
+    /// assert_eq!(unique.counts.map(|counts| counts.to_vec::<i64>()), Some(Ok(vec![1, 2])));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The failure of what computed the array; no memory.
+    pub fn unique(&self, wanted: Wanted) -> Result<Unique> {
+        let flat = self.reshape(&[self.size() as isize], None)?;
+        let (sorted, positions) = if wanted.indices || wanted.inverse {
+            let Ranked { values, indices } = flat.sort_with_indices(0, false)?;
+            (values, Some(indices))
+        } else {
+            (flat.sort(0, false)?, None)
+        };
+        let place = Home::from(self);
+        let output = |is_wanted: bool, shape: &[usize], dtype: DType| {
+            let layout = Layout::contiguous(shape, dtype.size())?;
+            let output = is_wanted.then(|| allocate(layout, dtype, place));
+            output.transpose()
+        };
+        let inverse = output(wanted.inverse, self.shape(), POSITION)?;
+        let size = self.size();
+        let runs = Runs::new(self.dtype(), size);
+        let count = if size == 0 {
+            0
+        } else {
+            let cost = cost::of_copy(size, self.bytes());
+            let count = empty(&[], POSITION, &Place::of(self))?;
+            let operands = [count.memory(), sorted.memory()];
+            place.queue.launch(runs.count(), &operands, cost)?;
+            count.item()?.to_i128() as usize
+        };
+        let values = allocate(
+            Layout::contiguous(&[count], self.item_size())?,
+            self.dtype(),
+            place,
+        )?;
+        let indices = output(wanted.indices, &[count], POSITION)?;
+        let counts = output(wanted.counts, &[count], POSITION)?;
+        if size > 0 {
+            let outputs = [
+                Some(&values),
+                indices.as_ref(),
+                counts.as_ref(),
+                inverse.as_ref(),
+                Some(&sorted),
+                positions.as_ref(),
+            ];
+            let operands: Vec<_> = outputs.into_iter().flatten().map(Tensor::memory).collect();
+            let cost = cost::of_copy(size, self.bytes() + size * POSITION.size());
+            place
+                .queue
+                .launch(runs.write(count, wanted), &operands, cost)?;
+        }
+        Ok(Unique {
+            values,
+            indices,
+            inverse,
+            counts,
+        })
+    }
+}
+
+/// Whether each of the `wanted` elements is one of the `members`, or, with `invert`, isn't.
+///
+/// Integers that the arrays' dtype can't hold are no members.
+///
+/// # Errors
+/// [`Error::Value`](crate::Error::Value) if neither is an array; no common dtype; different devices; no memory.
+pub fn isin<'a>(
+    wanted: impl Into<Operand<'a>>,
+    members: impl Into<Operand<'a>>,
+    invert: bool,
+) -> Result<Tensor> {
+    const OPERATION: &str = "isin";
+    let operands = [wanted.into(), members.into()];
+    let arrays = operands.iter().filter_map(Operand::tensor);
+    let place = Place::common(OPERATION, arrays)?;
+    let default_float = data_types::default_float(place.device());
+    let dtype = join(OPERATION, &operands, default_float)?;
+    let fits = |operand: &Operand<'_>| match operand {
+        Operand::Scalar(value) => value.fits(dtype),
+        Operand::Tensor(_) => true,
+    };
+    if !operands.iter().all(fits) {
+        let answer = Scalar::Bool(invert);
+        let shape = operands[0].shape();
+        return crate::creation::full(shape, answer, Some(DType::Bool), &place);
+    }
+    let [wanted, members] = operands;
+    let wanted = of_operand(OPERATION, wanted, dtype, &place)?;
+    let members = of_operand(OPERATION, members, dtype, &place)?;
+    let flat = members.reshape(&[members.size() as isize], None)?;
+    let sorted = if flat.size() > 1 {
+        flat.sort(0, false)?
+    } else {
+        flat
+    };
+    find_in(&sorted, &wanted, Find::Member { invert }, None)
+}
