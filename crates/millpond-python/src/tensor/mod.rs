@@ -40,8 +40,11 @@ pub(crate) mod place;
 mod printing;
 mod request;
 mod scalar;
+mod scan;
 mod selection;
 mod sequence;
+mod sets;
+mod sorting;
 mod statistics;
 mod transfer;
 
@@ -102,6 +105,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     selection::register(&tensor)?;
     manipulation::register(&tensor)?;
     statistics::register(&tensor)?;
+    scan::register(&tensor)?;
+    sorting::register(&tensor)?;
+    sets::register(&tensor)?;
     transfer::register(&tensor)?;
     inspection::register(&tensor)?;
     printing::register(&tensor)?;
