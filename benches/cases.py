@@ -571,7 +571,7 @@ for _op in ("sum", "max", "argmax"):
     _red(_op, [_TALL, _WIDE], (0, 1), ("f4",))
 
 
-@case("reduce", "cumulative_sum", [10_000_000], ("f4", "f8", "i4"))
+@case("reduce", "cumulative_sum", [10_000, 100_000, 1_000_000, 10_000_000], ("f4", "f8", "i4"))
 def _(b):
     x, xp = (b.rand(b.size, -1, 1) if b.dt[0] == "f" else b.rand(b.size, -9, 9)), b.xp
     d = b.dtype()
@@ -610,7 +610,7 @@ def _(b):
 
 
 # --- sorting and searching
-@case("sort", "sort", [1_000_000, 10_000_000], ("f4", "f8", "i4"))
+@case("sort", "sort", [10_000, 100_000, 1_000_000, 10_000_000], ("f4", "f8", "i4"))
 def _(b):
     x, xp = (b.rand(b.size) if b.dt[0] == "f" else b.rand(b.size, -(2**31), 2**31 - 1)), b.xp
     return Run(lambda: xp.sort(x), items=b.size)
@@ -622,13 +622,13 @@ def _(b):
     return Run(lambda: xp.sort(x, axis=1), items=math.prod(b.size))
 
 
-@case("sort", "argsort", [1_000_000, 10_000_000], ("f4",))
+@case("sort", "argsort", [10_000, 100_000, 1_000_000, 10_000_000], ("f4", "f8"))
 def _(b):
     x, xp = b.rand(b.size), b.xp
     return Run(lambda: xp.argsort(x), items=b.size, check=False)
 
 
-@case("sort", "unique_values (1e5 distinct)", [1_000_000, 10_000_000], ("i4",))
+@case("sort", "unique_values (1e5 distinct)", [10_000, 1_000_000, 10_000_000], ("i4",))
 def _(b):
     x, xp = b.rand(b.size, 0, 100_000), b.xp
     return Run(lambda: xp.unique_values(x), items=b.size, check="sorted")
@@ -640,7 +640,19 @@ def _(b):
     return Run(lambda: xp.unique_values(x), items=b.size, check="sorted")
 
 
-@case("sort", "searchsorted in 1e6", [1_000_000, 10_000_000], ("f4",))
+@case("sort", "unique_counts (1e5 distinct)", [1_000_000], ("i4",))
+def _(b):
+    x, xp = b.rand(b.size, 0, 100_000), b.xp
+    return Run(lambda: xp.unique_counts(x).counts, items=b.size)
+
+
+@case("sort", "isin (1e4 members)", [1_000_000], ("i4", "f4"))
+def _(b):
+    x, members, xp = b.rand(b.size, 0, 100_000), b.rand(10_000, 0, 100_000, seed=1), b.xp
+    return Run(lambda: xp.isin(x, members), items=b.size)
+
+
+@case("sort", "searchsorted in 1e6", [10_000, 1_000_000, 10_000_000], ("f4",))
 def _(b):
     t, q, xp = b.put(np.sort(b.np_rand(min(b.size, 1_000_000)))), b.rand(b.size, seed=1), b.xp
     return Run(lambda: xp.searchsorted(t, q), items=b.size)
