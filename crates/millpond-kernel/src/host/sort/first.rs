@@ -227,11 +227,7 @@ pub struct MergeFirst(First);
 impl MergeFirst {
     /// # Safety
     /// As for [`HostKernel::run`].
-    unsafe fn merge<F: Form>(
-        &self,
-        bases: &[Address],
-        range: Range<usize>,
-    ) -> Result<(), KernelError> {
+    unsafe fn merge<F: Form>(&self, bases: &[Address], range: Range<usize>) {
         let First {
             sort,
             count,
@@ -252,7 +248,6 @@ impl MergeFirst {
             let positions = unsafe { places(bases[1].as_ptr(), row * count, *count) };
             decode::<F>(sort, &items[..*count], elements, values, positions);
         }
-        Ok(())
     }
 }
 
@@ -291,7 +286,8 @@ unsafe impl HostKernel for MergeFirst {
                 unsafe { self.merge::<$form>(bases, range) }
             };
         }
-        with_form!(self.0.sort, run)
+        with_form!(self.0.sort, run);
+        Ok(())
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
