@@ -758,7 +758,7 @@ def _(b):
 
 
 # --- linear algebra
-@case("linalg", "matmul", [512, 2048])
+@case("linalg", "matmul", [512, 1024, 2048])
 def _(b):
     n = b.size
     x, y, xp = b.rand((n, n)), b.rand((n, n), seed=1), b.xp
@@ -786,6 +786,18 @@ def _(b):
     return Run(lambda: xp.matmul(x, y), flops=2 * n * n, bytes=n * n * b.isz)
 
 
+@case("linalg", "batched matmul 8x8", [1000])
+def _(b):
+    x, y, xp = b.rand((b.size, 8, 8)), b.rand((b.size, 8, 8), seed=1), b.xp
+    return Run(lambda: xp.matmul(x, y), flops=2 * 8**3 * b.size, bytes=3 * b.size * 64 * b.isz)
+
+
+@case("linalg", "batched matmul 64x64", [100])
+def _(b):
+    x, y, xp = b.rand((b.size, 64, 64)), b.rand((b.size, 64, 64), seed=1), b.xp
+    return Run(lambda: xp.matmul(x, y), flops=2 * 64**3 * b.size)
+
+
 @case("linalg", "batched matmul 16x16", [10_000])
 def _(b):
     x, y, xp = b.rand((b.size, 16, 16)), b.rand((b.size, 16, 16), seed=1), b.xp
@@ -796,6 +808,12 @@ def _(b):
 def _(b):
     x, y, xp = b.rand((b.size, 128, 128)), b.rand((b.size, 128, 128), seed=1), b.xp
     return Run(lambda: xp.matmul(x, y), flops=2 * 128**3 * b.size)
+
+
+@case("linalg", "vecdot", [10_000, 10_000_000])
+def _(b):
+    x, y, xp = b.rand((b.size,)), b.rand((b.size,), seed=1), b.xp
+    return Run(lambda: xp.vecdot(x, y), flops=2 * b.size, bytes=2 * b.size * b.isz)
 
 
 @case("linalg", "vecdot rows", [(10_000, 1000)], ("f4",))
@@ -809,6 +827,76 @@ def _(b):
 def _(b):
     x, y, xp = b.rand((64, 32, 32)), b.rand((32, 32, 128), seed=1), b.xp
     return Run(lambda: xp.tensordot(x, y, axes=2), flops=2 * 64 * 1024 * 128)
+
+
+@case("linalg", "matvec, columns", [4096], ("f8",))
+def _(b):
+    n = b.size
+    x, y, xp = b.rand((n, n)), b.rand((n,), seed=1), b.xp
+    return Run(lambda: xp.matmul(xp.matrix_transpose(x), y), flops=2 * n * n, bytes=n * n * b.isz)
+
+
+# --- decompositions
+def _symmetric(b):
+    x = b.rand((b.size, b.size))
+    return b.xp.matmul(x, b.xp.matrix_transpose(x)) + b.xp.eye(b.size, dtype=x.dtype) * b.size
+
+
+DECOMPOSITIONS = {
+    "cholesky": lambda linalg, x: linalg.cholesky(x),
+    "inv": lambda linalg, x: linalg.inv(x),
+    "solve": lambda linalg, x: linalg.solve(x, x[0]),
+    "qr": lambda linalg, x: linalg.qr(x)[1],
+    "eigh": lambda linalg, x: linalg.eigh(x)[0],
+    "svd": lambda linalg, x: linalg.svd(x)[1],
+}
+for _name, _call in DECOMPOSITIONS.items():
+
+    @case("decompose", _name, [8, 128, 512], ("f8",))
+    def _(b, call=_call):
+        x, linalg = _symmetric(b), b.xp.linalg
+        return Run(lambda: call(linalg, x))
+
+
+@case("decompose", "inv of a stack of 4x4", [10_000], ("f8",))
+def _(b):
+    x = b.rand((b.size, 4, 4)) + b.xp.eye(4) * 4
+    return Run(lambda: b.xp.linalg.inv(x))
+
+
+# --- Fourier transforms
+@case("fft", "fft", [1000, 1024, 1009, 262_144, 1_000_000])
+def _(b):
+    x, fft = b.rand((b.size,)), b.xp.fft
+    y = fft.fft(x)
+    return Run(lambda: fft.fft(y), items=b.size)
+
+
+@case("fft", "rfft", [1024, 262_144])
+def _(b):
+    x, fft = b.rand((b.size,)), b.xp.fft
+    return Run(lambda: fft.rfft(x), items=b.size)
+
+
+@case("fft", "irfft", [262_144])
+def _(b):
+    fft = b.xp.fft
+    x = fft.rfft(b.rand((b.size,)))
+    return Run(lambda: fft.irfft(x), items=b.size)
+
+
+@case("fft", "fft of rows", [(1000, 1024)])
+def _(b):
+    fft = b.xp.fft
+    x = fft.fft(b.rand(b.size))
+    return Run(lambda: fft.fft(x), items=b.size[0] * b.size[1])
+
+
+@case("fft", "fft of two axes", [(1024, 1024)])
+def _(b):
+    fft = b.xp.fft
+    x = fft.fft(b.rand(b.size))
+    return Run(lambda: fft.fftn(x), items=b.size[0] * b.size[1])
 
 
 # --- manipulation

@@ -65,6 +65,8 @@ pub enum FailureKind {
     Index,
     /// The command found values that can't be what they are used as.
     Value,
+    /// The command met numbers for which its result is undefined, such as a singular matrix.
+    Numeric,
     /// The command panicked.
     Panic,
     /// The device was lost or shut down before the command ran.

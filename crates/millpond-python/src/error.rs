@@ -123,6 +123,7 @@ const fn class_of(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::Index => "CommandIndexError",
         FailureKind::Value => "CommandValueError",
+        FailureKind::Numeric => "LinAlgError",
         _ => "CommandError",
     }
 }

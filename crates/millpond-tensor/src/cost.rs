@@ -21,6 +21,15 @@ const GENERATED: usize = 10;
 /// Nanoseconds of an element that is sorted.
 const SORTED: usize = 10;
 
+/// Products that one thread adds in a nanosecond.
+const PRODUCTS: usize = 8;
+
+/// Finding the plan of a transform that was made before.
+const TRANSFORM: u32 = 1000;
+
+/// Taking the smallest matrix apart.
+const DECOMPOSITION: usize = 2000;
+
 /// Below this many elements any operation is cheap.
 const FEW: usize = 4096;
 
@@ -52,6 +61,26 @@ pub(crate) fn of_walk(size: usize) -> u32 {
 /// A reduction that reads `size` elements and `bytes` bytes.
 pub(crate) fn of_reduction(size: usize, bytes: usize) -> u32 {
     of_copy(size, bytes)
+}
+
+/// `size` sums of `inner` products, of operands that have `bytes` bytes at most.
+pub(crate) fn of_product(size: usize, inner: usize, bytes: usize) -> u32 {
+    let products = size.saturating_mul(inner);
+    clamped(products / PRODUCTS + bytes / BYTES).saturating_add(clamped(size / 2))
+}
+
+/// Taking `count` matrices of this shape apart.
+pub(crate) fn of_decomposition(count: usize, rows: usize, columns: usize) -> u32 {
+    let work = rows
+        .saturating_mul(columns)
+        .saturating_mul(rows.min(columns));
+    clamped(count.saturating_mul(work.saturating_add(DECOMPOSITION)))
+}
+
+/// Transforms of `lines` lines of `length` points.
+pub(crate) fn of_transform(lines: usize, length: usize) -> u32 {
+    let depth = length.max(2).ilog2() as usize;
+    clamped(lines.saturating_mul(length).saturating_mul(depth)).saturating_add(TRANSFORM)
 }
 
 /// Making `size` elements from a rule.

@@ -1,7 +1,9 @@
 //! What can go wrong with arrays, each with the values that explain it, and the class that
 //! surfaces map it to.
 
+use millpond_fft::FftError;
 use millpond_kernel::{PlanError, UnsupportedDType};
+use millpond_linalg::LinalgError;
 use millpond_runtime::{Error as RuntimeError, FailureKind};
 use millpond_types::promote::PromotionError;
 use millpond_types::shape::{MAX_NDIM, ShapeError, Tuple};
@@ -47,6 +49,12 @@ pub enum Error {
     /// The operation can't be carried out as asked.
     #[error(transparent)]
     Plan(PlanError),
+    /// A kernel of linear algebra that can't be made.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+    /// A transform that can't be made.
+    #[error(transparent)]
+    Fft(#[from] FftError),
     /// The device doesn't compute with the dtype.
     #[error("{device} does not support {dtype}")]
     DeviceDType {
@@ -206,6 +214,8 @@ impl Error {
             Self::Promotion { .. }
             | Self::UnsupportedDType(_)
             | Self::Plan(PlanError::DType(_))
+            | Self::Linalg(LinalgError::DType { .. })
+            | Self::Fft(FftError::DType { .. })
             | Self::Casting { .. }
             | Self::DeviceDType { .. }
             | Self::Type { .. } => ErrorClass::Type,
@@ -215,6 +225,8 @@ impl Error {
             | Self::Dimensions { .. }
             | Self::Broadcast { .. }
             | Self::Plan(_)
+            | Self::Linalg(_)
+            | Self::Fft(_)
             | Self::ReadOnly { .. }
             | Self::Value { .. }
             | Self::OutputShape { .. }

@@ -1,8 +1,8 @@
 //! Differences along an axis, closeness, and products of vectors.
 
 use millpond_kernel::ops::rows;
+use millpond_types::Kind;
 use millpond_types::shape::normalize_axis;
-use millpond_types::{DType, Kind};
 
 use crate::apply::apply;
 use crate::data_types;
@@ -111,40 +111,5 @@ impl Tensor {
             Kind::Float | Kind::Complex => Ok(self.clone()),
             _ => self.astype(data_types::default_float(&self.device()), false),
         }
-    }
-
-    /// The sum of the products along an axis of both arrays, the first conjugated; other axes
-    /// broadcast.
-    ///
-    /// # Errors
-    /// Axes of different sizes, or that an array doesn't have; as for [`apply`].
-    pub fn vecdot(&self, other: &Self, axis: isize) -> Result<Self> {
-        const OPERATION: &str = "vecdot";
-        let from_end = |tensor: &Self| -> Result<usize> {
-            let index = normalize_axis(axis, tensor.ndim())?;
-            Ok(tensor.ndim() - index)
-        };
-        let (first, second) = (from_end(self)?, from_end(other)?);
-        let size = |tensor: &Self, from_end: usize| tensor.shape()[tensor.ndim() - from_end];
-        let (a, b) = (size(self, first), size(other, second));
-        if first != second || a != b {
-            let reason = format!(
-                "axis {axis} has size {a} of {} axes in one array and {b} of {} in the other",
-                self.ndim(),
-                other.ndim()
-            );
-            return Err(Error::value(OPERATION, reason));
-        }
-        let conjugated = if self.dtype().is_complex() {
-            self.conj()?
-        } else {
-            self.clone()
-        };
-        let products = conjugated.multiply(other)?;
-        let dtype = products.dtype();
-        if dtype == DType::Bool {
-            return products.any(Some(&[-(first as isize)]), false);
-        }
-        products.sum(Some(&[-(first as isize)]), false, Some(dtype))
     }
 }

@@ -64,6 +64,14 @@ class ForkedError(Error):
     """The call was made in a forked child of the process that uses the devices."""
 
 
+class LinAlgError(CommandError, ValueError):
+    """Work met numbers for which its result is undefined, such as a singular matrix.
+
+    As any failure of work, it is raised by the call, if the work was small enough to be done there, or by the next wait
+    for the result.
+    """
+
+
 class OutOfMemoryError(Error, MemoryError):
     """No memory, even after waiting for what was about to be freed. Sizes are in bytes."""
 

@@ -251,12 +251,6 @@ def test_a_unary_operator_is_its_function(how, wanted):
     assert how(xp.asarray([1, -2])).tolist() == wanted
 
 
-def test_matrix_products_are_refused_clearly():
-    x = xp.ones((2, 2))
-    with pytest.raises(NotImplementedError, match="matmul"):
-        x @ x
-
-
 @given(
     x=st.floats(width=32, allow_nan=False),
     y=st.floats(width=32, allow_nan=False),

@@ -4,6 +4,7 @@
 //! L5  millpond-python   millpond-capi   millpond-ur
 //! L4  millpond                                      the only crate that names backends
 //! L3  millpond-tensor
+//! L2  millpond-linalg   millpond-fft                          over the kernels
 //! L2  millpond-runtime  millpond-kernel             millpond-cpu  millpond-cuda  millpond-opencl
 //! L1  millpond-hal
 //! L0  millpond-types
@@ -52,8 +53,22 @@ const TABLE: &[Row] = &[
         uses: &["millpond-types", "millpond-hal"],
     },
     Row {
+        name: "millpond-linalg",
+        uses: &["millpond-types", "millpond-hal", "millpond-kernel"],
+    },
+    Row {
+        name: "millpond-fft",
+        uses: &["millpond-types", "millpond-hal", "millpond-kernel"],
+    },
+    Row {
         name: "millpond-tensor",
-        uses: &["millpond-types", "millpond-runtime", "millpond-kernel"],
+        uses: &[
+            "millpond-types",
+            "millpond-runtime",
+            "millpond-kernel",
+            "millpond-linalg",
+            "millpond-fft",
+        ],
     },
     Row {
         name: "millpond",

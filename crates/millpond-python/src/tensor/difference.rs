@@ -108,30 +108,9 @@ fn allclose<'py>(
     )
 }
 
-/// Adds the products of the elements along an axis, the first ones conjugated.
-///
-/// Parameters
-/// ----------
-/// x1, x2 : Array
-///     The arrays; their other axes are broadcast.
-/// axis : int, optional
-///     The axis, counted from the end.
-#[pyfunction]
-#[pyo3(signature = (x1, x2, /, *, axis=-1), text_signature = "(x1, x2, /, *, axis=-1)")]
-fn vecdot<'py>(
-    py: Python<'py>,
-    x1: ArrayLike<'py>,
-    x2: ArrayLike<'py>,
-    #[pyo3(from_py_with = integer::integer)] axis: isize,
-) -> Answer<'py> {
-    enter(py);
-    PyArray::of(py, x1.tensor().vecdot(x2.tensor(), axis))
-}
-
 /// Adds the functions.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diff, module)?)?;
     module.add_function(wrap_pyfunction!(isclose, module)?)?;
-    module.add_function(wrap_pyfunction!(allclose, module)?)?;
-    module.add_function(wrap_pyfunction!(vecdot, module)?)
+    module.add_function(wrap_pyfunction!(allclose, module)?)
 }

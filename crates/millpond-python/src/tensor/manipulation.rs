@@ -359,11 +359,16 @@ impl<'py> Arrays<'py> {
     }
 }
 
+/// Adds the one function that `linalg` has as well.
+pub(crate) fn register_matrix_transpose(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(matrix_transpose, module)?)
+}
+
 /// Adds the functions.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reshape, module)?)?;
     module.add_function(wrap_pyfunction!(permute_dims, module)?)?;
-    module.add_function(wrap_pyfunction!(matrix_transpose, module)?)?;
+    register_matrix_transpose(module)?;
     module.add_function(wrap_pyfunction!(moveaxis, module)?)?;
     module.add_function(wrap_pyfunction!(swapaxes, module)?)?;
     module.add_function(wrap_pyfunction!(expand_dims, module)?)?;

@@ -24,12 +24,14 @@ mod difference;
 pub(crate) mod dtype;
 mod elementwise;
 pub(crate) mod extent;
+mod fft;
 mod flags;
 pub(crate) mod foreign;
 mod indexing;
 mod inspection;
 mod iteration;
 mod likeness;
+pub(crate) mod linalg;
 mod manipulation;
 mod operand;
 mod operators;
@@ -104,6 +106,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     indexing::register(&tensor)?;
     selection::register(&tensor)?;
     manipulation::register(&tensor)?;
+    linalg::register(&tensor)?;
     statistics::register(&tensor)?;
     scan::register(&tensor)?;
     sorting::register(&tensor)?;
@@ -115,5 +118,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("tensor", &tensor)?;
     // So that it can be imported from.
     let modules = py.import("sys")?.getattr("modules")?;
+    modules.set_item("millpond._millpond.tensor.fft", fft::module(py)?)?;
+    modules.set_item("millpond._millpond.tensor.linalg", linalg::module(py)?)?;
     modules.set_item("millpond._millpond.tensor", tensor)
 }

@@ -99,6 +99,16 @@ pub fn an_error_of_a_kernel_is_its_failure(device: &Arc<dyn Device>) {
     );
 }
 
+/// A kernel says what sort of failure its errors are; a panic of it is a panic all the same.
+pub fn a_kernel_says_what_its_errors_are(device: &Arc<dyn Device>) {
+    check_trouble(
+        device,
+        Trouble::Numeric(777),
+        FailureKind::Numeric,
+        "error at index 777",
+    );
+}
+
 /// A panic on a thread of the backend stops the launch, not the backend.
 pub fn a_panic_of_a_kernel_is_its_failure(device: &Arc<dyn Device>) {
     check_trouble(

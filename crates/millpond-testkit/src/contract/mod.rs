@@ -149,6 +149,7 @@ macro_rules! backend_contract {
             launches_take_effect_in_sequence_order,
             launches_of_two_queues_are_both_exact,
             an_error_of_a_kernel_is_its_failure,
+            a_kernel_says_what_its_errors_are,
             a_panic_of_a_kernel_is_its_failure,
             finished_launches_drop_their_kernel);
     };

@@ -7,8 +7,9 @@ and ``queue=``, and those that compute take ``out=``.
 
 from millpond._millpond.tensor import *  # noqa: F403 - names of builtins are the standard's
 from millpond._millpond.tensor import __all__ as _names
+from millpond.tensor import fft, linalg
 
-__all__ = [name for name in _names if name != "_rebuild"]
+__all__ = ["fft", "linalg", *(name for name in _names if name != "_rebuild")]
 
 
 def __dir__():

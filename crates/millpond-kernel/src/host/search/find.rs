@@ -230,7 +230,7 @@ fn through<R: Raw>(
             .ok()
             .and_then(|index| sorted.get(index));
         found.ok_or_else(|| {
-            KernelError(format!(
+            KernelError::from(format!(
                 "searchsorted: position {position} of the sorter is out of bounds for {length} elements"
             ))
         })

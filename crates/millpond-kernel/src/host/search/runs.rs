@@ -256,7 +256,7 @@ impl WriteRuns {
         let end = plan.pieces.get(piece + 1);
         let end = end.map_or(self.runs, |[runs, _]| runs.load(Ordering::Relaxed) as usize);
         if end > self.runs {
-            return Err(KernelError(
+            return Err(KernelError::from(
                 "unique: the elements changed meanwhile".to_owned(),
             ));
         }

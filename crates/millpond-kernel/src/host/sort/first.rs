@@ -138,7 +138,7 @@ impl<I: Item> Kept<I> {
         let mut items = Vec::new();
         let most = 2 * count + TILE;
         if items.try_reserve_exact(most).is_err() {
-            return Err(KernelError(format!(
+            return Err(KernelError::from(format!(
                 "top_k: no host memory for {most} items"
             )));
         }

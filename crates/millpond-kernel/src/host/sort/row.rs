@@ -18,7 +18,7 @@ pub(super) fn room<I>(count: usize) -> Result<Vec<MaybeUninit<I>>, KernelError> 
     let mut items = Vec::new();
     if items.try_reserve_exact(count).is_err() {
         let bytes = count.saturating_mul(size_of::<I>());
-        return Err(KernelError(format!(
+        return Err(KernelError::from(format!(
             "sort: no host memory for {bytes} bytes"
         )));
     }

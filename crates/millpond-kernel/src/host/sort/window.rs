@@ -27,7 +27,7 @@ pub(super) fn sort(items: &mut [u128], aside: &mut Aside<u128>) -> Result<(), Ke
     let mut packed: Vec<u64> = Vec::new();
     if packed.try_reserve_exact(count).is_err() {
         let bytes = count.saturating_mul(size_of::<u64>());
-        return Err(KernelError(format!(
+        return Err(KernelError::from(format!(
             "sort: no host memory for {bytes} bytes"
         )));
     }

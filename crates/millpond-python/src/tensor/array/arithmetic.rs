@@ -1,11 +1,11 @@
 //! Operators of arrays: a table of Python's methods for the operations, and the few that differ.
 
 use millpond::kernel::ops::rows;
-use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 
 use super::PyArray;
+use crate::tensor::linalg::product;
 use crate::tensor::operators::{self, Answer};
 
 macro_rules! unary {
@@ -93,21 +93,14 @@ impl PyArray {
     }
 
     fn __matmul__<'py>(&self, other: &Bound<'py, PyAny>) -> Answer<'py> {
-        let _ = other;
-        Err(no_matrix_product())
+        product::operator(self, other, false)
     }
 
     fn __rmatmul__<'py>(&self, other: &Bound<'py, PyAny>) -> Answer<'py> {
-        let _ = other;
-        Err(no_matrix_product())
+        product::operator(self, other, true)
     }
 
     fn __imatmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
-        let _ = other;
-        Err(no_matrix_product())
+        product::in_place(self, other)
     }
-}
-
-fn no_matrix_product() -> PyErr {
-    PyNotImplementedError::new_err("matmul: matrix products are not available yet")
 }

@@ -4,13 +4,15 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
+use millpond_hal::{Access, Address, FailureKind, Footprint, HostKernel, KernelError};
 
 /// What a kernel is to do wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// Report an error at this index.
     Error(usize),
+    /// Report at this index that a number has no result.
+    Numeric(usize),
     /// Panic at this index.
     Panic(usize),
 }
@@ -66,6 +68,10 @@ impl Increment {
         match self.trouble {
             Some(Trouble::Error(at)) if at == index => {
                 Err(KernelError::from(format!("error at index {at}")))
+            }
+            Some(Trouble::Numeric(at)) if at == index => {
+                let reason = format!("error at index {at}");
+                Err(KernelError::new(FailureKind::Numeric, reason))
             }
             Some(Trouble::Panic(at)) if at == index => panic!("panic at index {at}"),
             _ => Ok(()),

@@ -1,0 +1,293 @@
+//! Sums of products along one axis of two stacks: scalar products.
+//!
+//! A sum is cut into pieces by its length alone and the sums of the pieces are added in order, so
+//! the result depends neither on threads nor on the rest of the stack.
+
+mod sum;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use millpond_hal::{Address, Footprint, HostKernel, KernelError};
+use millpond_kernel::template::space::{Offsets, Space};
+use millpond_types::shape::Tuple;
+use millpond_types::{DType, Layout, Shape};
+use num_complex::Complex;
+
+use crate::error::LinalgError;
+use crate::number::Number;
+use crate::product::check_aligned;
+use crate::stack::{bytes, check_shape, outer, reads, stacked, steps};
+use sum::Line;
+
+/// Elements of a piece.
+const PIECE: usize = 1 << 15;
+
+/// Elements worth a thread of their own.
+const GRAIN: usize = 1 << 14;
+
+/// Words that keep the sum of a piece.
+const WORDS: usize = 2;
+
+/// The sums of products of two stacks of vectors.
+///
+/// Operands are the result and then the two stacks, each addressed by the base that its layout's
+/// offset counts from. All are of one dtype; the result doesn't overlap the others.
+pub struct DotKernel {
+    operation: &'static str,
+    dtype: DType,
+    conjugate: bool,
+    /// One element for each sum.
+    sums: Space,
+    /// Products of a sum.
+    length: usize,
+    /// Bytes from one element of a vector to the next.
+    steps: [isize; 2],
+    /// Pieces of a sum.
+    pieces: usize,
+    /// Sums of pieces, where a sum has more than one: by sum, then by piece.
+    partials: Box<[AtomicU64]>,
+    footprints: [Range<usize>; 3],
+    filled: usize,
+    shapes: [Shape; 2],
+}
+
+impl DotKernel {
+    /// The kernel that sums the products of elements along the last axis, those of the first stack
+    /// conjugated if asked for. The result has the shape of the other axes.
+    ///
+    /// # Errors
+    /// [`LinalgError::Shape`] if the shapes don't fit, [`LinalgError::DType`] for truth values and
+    /// half floats, which callers convert.
+    pub fn new(
+        operation: &'static str,
+        dtype: DType,
+        output: &Layout,
+        [lhs, rhs]: [&Layout; 2],
+        conjugate: bool,
+    ) -> Result<Self, LinalgError> {
+        if matches!(dtype, DType::Bool | DType::Float16 | DType::Bfloat16) {
+            return Err(LinalgError::DType { operation, dtype });
+        }
+        let length = lhs.shape().last().copied().unwrap_or(1);
+        let needed = stacked(output.shape(), &[length]);
+        check_shape(operation, lhs, &needed)?;
+        check_shape(operation, rhs, &needed)?;
+        let item = dtype.size();
+        let (l, r) = (outer(lhs, 1)?, outer(rhs, 1)?);
+        let operands = [Some((output, item)), Some((&l, item)), Some((&r, item))];
+        let sums = Space::new(output.shape(), &operands);
+        let pieces = length.div_ceil(PIECE).max(1);
+        let words = if pieces == 1 {
+            0
+        } else {
+            sums.size() * pieces * WORDS
+        };
+        let ([l], [r]) = (steps(lhs), steps(rhs));
+        Ok(Self {
+            operation,
+            dtype,
+            conjugate: conjugate && dtype.is_complex(),
+            sums,
+            length,
+            steps: [l, r].map(|step: isize| step * item as isize),
+            pieces,
+            partials: std::iter::repeat_with(AtomicU64::default)
+                .take(words)
+                .collect(),
+            footprints: [bytes(output, item), bytes(lhs, item), bytes(rhs, item)],
+            filled: output.size() * item,
+            shapes: [lhs.shape().into(), rhs.shape().into()],
+        })
+    }
+
+    /// The address of an operand of a sum, `index` sums after the one at these offsets.
+    fn address(
+        &self,
+        bases: &[Address],
+        offsets: &Offsets,
+        operand: usize,
+        index: usize,
+    ) -> *mut u8 {
+        let stride = self
+            .sums
+            .axes()
+            .last()
+            .map_or(0, |axis| axis.strides[operand]);
+        let offset = offsets[operand] + stride * index as isize;
+        bases[operand].as_ptr::<u8>().wrapping_offset(offset)
+    }
+
+    /// A piece of two vectors that begin at these addresses.
+    fn line(&self, [lhs, rhs]: [*mut u8; 2], piece: usize) -> Line {
+        let skip = piece * PIECE;
+        let at = |first: *mut u8, step: isize| first.wrapping_offset(step * skip as isize);
+        Line {
+            lhs: at(lhs, self.steps[0]),
+            rhs: at(rhs, self.steps[1]),
+            steps: self.steps,
+            length: PIECE.min(self.length - skip),
+        }
+    }
+
+    /// Computes sums of one piece each.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`], with elements of `T`, aligned.
+    unsafe fn compute_whole<T: Number>(&self, bases: &[Address], range: Range<usize>) {
+        self.sums
+            .rows(range.start, range.end - range.start, |offsets, count| {
+                for index in 0..count {
+                    let at = |operand| self.address(bases, &offsets, operand, index);
+                    // SAFETY: vectors that the caller vouches for.
+                    let sum = unsafe { self.line([at(1), at(2)], 0).sum::<T>(self.conjugate) };
+                    // SAFETY: an element of the result, which no other call computes.
+                    unsafe { at(0).cast::<T>().write(sum) };
+                }
+            });
+    }
+
+    /// Computes some of the pieces of long sums.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`], with elements of `T`, aligned.
+    unsafe fn compute_pieces<T: Number>(&self, bases: &[Address], range: Range<usize>) {
+        for number in range {
+            let offsets = self.sums.locate(number / self.pieces);
+            let vectors = [1, 2].map(|operand| self.address(bases, &offsets, operand, 0));
+            let line = self.line(vectors, number % self.pieces);
+            // SAFETY: a piece of two vectors that the caller vouches for.
+            let sum = unsafe { line.sum::<T>(self.conjugate) };
+            self.keep(number, sum.to_words());
+        }
+    }
+
+    /// Adds the sums of pieces.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::finish`], with elements of `T`, aligned.
+    unsafe fn merge<T: Number>(&self, base: *mut u8) {
+        for number in 0..self.sums.size() {
+            let first = number * self.pieces;
+            let kept = (first..first + self.pieces).map(|piece| T::of_words(self.kept(piece)));
+            let sum = kept.fold(T::default(), T::add);
+            let to = base.wrapping_offset(self.sums.locate(number)[0]);
+            // SAFETY: an element of the result; nobody else touches it.
+            unsafe { to.cast::<T>().write(sum) };
+        }
+    }
+
+    fn keep(&self, piece: usize, words: [u64; WORDS]) {
+        for (slot, word) in self.partials[piece * WORDS..].iter().zip(words) {
+            slot.store(word, Ordering::Relaxed);
+        }
+    }
+
+    fn kept(&self, piece: usize) -> [u64; WORDS] {
+        std::array::from_fn(|word| self.partials[piece * WORDS + word].load(Ordering::Relaxed))
+    }
+}
+
+/// Calls `$with!(Type)` with the type whose sums a dtype has: wrapping sums are the same bits
+/// whether signed or not.
+macro_rules! with_term {
+    ($dtype:expr, $with:ident) => {
+        match $dtype {
+            DType::Float32 => $with!(f32),
+            DType::Float64 => $with!(f64),
+            DType::Complex64 => $with!(Complex<f32>),
+            DType::Complex128 => $with!(Complex<f64>),
+            dtype => match dtype.size() {
+                1 => $with!(u8),
+                2 => $with!(u16),
+                4 => $with!(u32),
+                _ => $with!(u64),
+            },
+        }
+    };
+}
+
+impl fmt::Debug for DotKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe(f)
+    }
+}
+
+// SAFETY: every access goes to an element of the layouts, which lie within the footprints; each
+// element of the result belongs to one sum.
+unsafe impl HostKernel for DotKernel {
+    fn operands(&self) -> usize {
+        3
+    }
+
+    fn footprint(&self, operand: usize) -> Footprint {
+        let bytes = &self.footprints[operand];
+        if operand == 0 {
+            Footprint::filled(bytes.clone(), self.filled)
+        } else {
+            reads(bytes)
+        }
+    }
+
+    fn extent(&self) -> usize {
+        self.sums.size() * self.pieces
+    }
+
+    fn grain(&self) -> usize {
+        (GRAIN / self.length.max(1)).clamp(1, 1 << 12)
+    }
+
+    unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let offsets = self.sums.locate(0);
+        for (base, offset) in bases.iter().zip(offsets) {
+            check_aligned(&[base.as_ptr::<u8>().wrapping_offset(offset)], self.dtype)?;
+        }
+        macro_rules! compute {
+            ($t:ty) => {
+                if self.pieces == 1 {
+                    // SAFETY: the caller's promise; steps are whole elements, so all are aligned
+                    // as the first ones are.
+                    unsafe { self.compute_whole::<$t>(bases, range) };
+                } else {
+                    // SAFETY: as above.
+                    unsafe { self.compute_pieces::<$t>(bases, range) };
+                }
+            };
+        }
+        with_term!(self.dtype, compute);
+        Ok(())
+    }
+
+    unsafe fn finish(&self, bases: &[Address]) -> Result<(), KernelError> {
+        if self.pieces == 1 {
+            return Ok(());
+        }
+        macro_rules! merge {
+            ($t:ty) => {
+                // SAFETY: the caller's promise; `run` found the addresses aligned.
+                unsafe { self.merge::<$t>(bases[0].as_ptr()) }
+            };
+        }
+        with_term!(self.dtype, merge);
+        Ok(())
+    }
+
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [lhs, rhs] = &self.shapes;
+        write!(
+            f,
+            "{}({} {} . {})",
+            self.operation,
+            self.dtype,
+            Tuple(lhs),
+            Tuple(rhs)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;
