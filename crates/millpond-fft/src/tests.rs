@@ -214,5 +214,5 @@ fn operands_off_their_alignment_fail() {
     let (mut x, mut z) = ([0_u8; 32], [0_u32; 8]);
     let off = usize::from(x.as_ptr().addr() % 2 == 0);
     let error = run(&kernel, &mut z, &mut x[off..], 1).unwrap_err();
-    assert!(error.0.contains("not aligned"), "{error}");
+    assert!(error.reason.contains("not aligned"), "{error}");
 }

@@ -58,7 +58,6 @@ mod cases {
         ("same queue, a large size", |mark| {
             same_queue(64 << 20, mark);
         }),
-        ("same queue, eight together", eight_together),
         ("same queue, a gigabyte", |mark| same_queue(1 << 30, mark)),
         ("another queue, never used", |mark| {
             another_queue(Before::Nothing, mark);
@@ -78,25 +77,6 @@ mod cases {
         /// A command, which hasn't run; the other queue waits for an event behind it.
         Followed,
         Completed,
-    }
-
-    /// Eight allocations under one lock, and their frees under another.
-    fn eight_together(mark: Mark) {
-        let driver = Arc::new(NullDriver::default()) as Arc<dyn Driver>;
-        let devices = Registry::new(&[driver]);
-        let queue = devices.default_device().unwrap().default_queue().unwrap();
-        let pairs = |count: usize| {
-            for _ in 0..count {
-                let all = queue.allocate_many(MemoryKind::Device, black_box([1000; 8]));
-                queue.free_many(black_box(all.unwrap()));
-            }
-        };
-        pairs(100);
-        for count in [PAIRS, 2 * PAIRS] {
-            mark();
-            pairs(count);
-            mark();
-        }
     }
 
     /// A queue that finds what it freed a moment ago.

@@ -11,7 +11,8 @@ use num_complex::Complex;
 use support::{Held, array, count, message, place};
 
 fn matrix(items: &[f64], rows: usize) -> Tensor {
-    creation::from_slice(items, &[rows, items.len() / rows], &place()).expect("the items fill the rows")
+    creation::from_slice(items, &[rows, items.len() / rows], &place())
+        .expect("the items fill the rows")
 }
 
 #[test]

@@ -148,21 +148,6 @@ pub(crate) fn retire(block: Arc<Block>) {
     }
 }
 
-/// The block of a handle that is the only one, if it is of a pool and at home on this queue.
-pub(crate) fn into_sole(
-    block: Arc<Block>,
-    home: &QueueCore,
-) -> std::result::Result<UniqueArc<Block>, Arc<Block>> {
-    let is_meant = matches!(block.source, Source::Pool { .. })
-        && std::ptr::eq(std::sync::Arc::as_ptr(block.home()), home);
-    if !is_meant {
-        return Err(block);
-    }
-    let mut block = Arc::try_unique(block)?;
-    block.home = None;
-    Ok(block)
-}
-
 #[inline]
 fn retire_unique(mut block: UniqueArc<Block>) {
     let owned = &mut *block;

@@ -20,12 +20,12 @@ use std::mem::ManuallyDrop;
 
 use millpond_hal::Address;
 use millpond_types::MemoryKind;
-use triomphe::{Arc, UniqueArc};
+use triomphe::Arc;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::pool::Tag;
-use crate::queue::{Queue, QueueCore};
+use crate::queue::Queue;
 use crate::sync::atomic::Ordering;
 
 pub(crate) use block::{Block, Source};
@@ -57,17 +57,6 @@ impl Allocation {
     #[cfg(test)]
     pub(crate) fn shared_block(&self) -> &Arc<Block> {
         &self.0
-    }
-
-    /// Its block, if this is the only handle to memory of a pool that is at home on a queue.
-    pub(crate) fn into_sole_block(
-        self,
-        home: &QueueCore,
-    ) -> std::result::Result<UniqueArc<Block>, Self> {
-        let mut kept = ManuallyDrop::new(self);
-        // SAFETY: the field is taken once, since what holds it isn't dropped.
-        let block = unsafe { ManuallyDrop::take(&mut kept.0) };
-        block::into_sole(block, home).map_err(Self::new)
     }
 
     /// Itself, whether held or borrowed.

@@ -173,33 +173,6 @@ impl PoolCore {
         self.allocate_generally(queue, bytes)
     }
 
-    /// The same of several under one lock, as far as the queue's cache serves: first of all its
-    /// own, then the others one by one. All of them or none.
-    pub(crate) fn allocate_many<const N: usize>(
-        self: &Arc<Self>,
-        queue: &Arc<QueueCore>,
-        bytes: [usize; N],
-    ) -> Result<[Allocation; N]> {
-        let mut found = [const { None }; N];
-        if self.is_plain() && !Tag::in_scope() && queue.native().in_order {
-            lifecycle::check("allocate")?;
-            let mut line = queue.lock();
-            line.check_open(queue)?;
-            let cache = self.cache_of(queue, &mut line);
-            found = bytes.map(|bytes| {
-                let (class, size) = class::of(bytes)?;
-                let block = cache.take(class, size, class::most(size))?;
-                Some(hand_out(own(block), cache, queue, bytes, false))
-            });
-        }
-        for (found, bytes) in found.iter_mut().zip(bytes) {
-            if found.is_none() {
-                *found = Some(self.allocate(queue, bytes)?);
-            }
-        }
-        Ok(found.map(|found| found.expect("each was found")))
-    }
-
     /// A request about which nothing was said but its size.
     fn plain_request(&self, bytes: usize) -> Request {
         Request {

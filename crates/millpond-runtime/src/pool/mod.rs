@@ -63,7 +63,6 @@ mod tag;
 mod telling;
 #[cfg(test)]
 mod tests;
-mod together;
 mod underway;
 mod weaken;
 

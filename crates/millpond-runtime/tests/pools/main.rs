@@ -35,7 +35,6 @@ mod scarcity;
 mod sharing;
 mod threads;
 mod timeless;
-mod together;
 mod underway;
 mod ways;
 
