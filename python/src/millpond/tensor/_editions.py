@@ -51,9 +51,16 @@ def _listing(function: Callable[..., tuple[Any, ...]]) -> Callable[..., list[Any
     return wrapper
 
 
-@functools.cache
+_EDITIONS: dict[str, ModuleType] = {}
+
+
 def edition(version: str) -> ModuleType:
     """Return the namespace for a version before 2025.12, always the same."""
+    found = _EDITIONS.get(version)
+    return found or _EDITIONS.setdefault(version, _made(version))
+
+
+def _made(version: str) -> ModuleType:
     namespace = _Edition(tensor.__name__, tensor.__doc__)
     namespace.__dict__.update(
         __array_api_version__=version,

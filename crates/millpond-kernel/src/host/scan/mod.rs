@@ -287,7 +287,7 @@ impl Plan {
     /// Accumulates some of the pieces; `output` is null where only their totals are wanted.
     ///
     /// # Safety
-    /// As for [`HostKernel::run`]; `states` is null if each row is one piece.
+    /// As for [`HostKernel::run`](millpond_hal::HostKernel::run); `states` is null if each row is one piece.
     unsafe fn run(
         &self,
         output: *mut u8,
