@@ -121,8 +121,34 @@ def test_a_conversion_to_the_same_dtype_copies_unless_told_otherwise():
     assert xp.astype(x, "float64").data.ptr != x.data.ptr
 
 
-def test_arrays_are_no_repeats_yet():
-    with pytest.raises(NotImplementedError, match="one integer"):
-        xp.repeat(xp.ones(2), xp.asarray([1, 2]))
-    with pytest.raises(ValueError, match="negative: -1"):
-        xp.repeat(xp.ones(2), -1)
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "uint64"])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+@pytest.mark.parametrize("shape", [(5,), (4, 6), (2, 0, 3), (1, 1)])
+def test_each_element_is_repeated_as_often_as_an_array_says(shape, axis, dtype):
+    generator = np.random.default_rng(7)
+    theirs = generator.integers(0, 100, shape)[..., ::-1]
+    ours = xp.asarray(theirs)
+    if axis is not None and axis + len(shape) < 0:
+        pytest.skip("no such axis")
+    size = theirs.size if axis is None else shape[axis]
+    for counts in (generator.integers(0, 4, size), np.full(size, 3), np.asarray([2]), np.zeros(size, int)):
+        wanted = np.repeat(theirs, counts, axis=axis)
+        counts = counts.astype(dtype)
+        for given in (xp.asarray(counts), counts, counts.tolist() or counts):
+            result = xp.repeat(ours, given, axis=axis)
+            np.testing.assert_array_equal(xp.asnumpy(result), wanted)
+
+
+def test_repeats_that_make_no_sense_are_refused():
+    x = xp.ones((2, 3))
+    for given, error, message in (
+        (-1, ValueError, "negative: -1"),
+        (xp.asarray([1, -2, 3]), ValueError, "negative: -2"),
+        (xp.asarray([1, 2]), ValueError, r"shape \(2,\) for an axis of 3"),
+        (xp.ones((1, 3), dtype="int8"), ValueError, r"shape \(1, 3\)"),
+        (xp.asarray([1.0, 2.0, 3.0]), TypeError, "float64"),
+        (xp.asarray([1, 2, 2**63], dtype="uint64"), MemoryError, "large"),
+        ("3", TypeError, "str"),
+    ):
+        with pytest.raises(error, match=message):
+            xp.repeat(x, given, axis=1)

@@ -527,3 +527,16 @@ def test_the_failure_of_a_mask_is_told_by_what_needs_its_shape(line):
     gate.open()
     with pytest.raises(IndexError, match="index 10 is out of bounds"):
         x[:2][mask]
+
+
+def test_an_axis_of_a_mask_may_be_empty_whatever_the_arrays_is():
+    # The standard's rule; NumPy refuses it.
+    x = xp.reshape(xp.arange(24), (2, 3, 4))
+    for shape, wanted in (((0,), (0, 3, 4)), ((0, 3), (0, 4)), ((2, 0), (0, 4)), ((0, 0, 0), (0,))):
+        mask = xp.zeros(shape, dtype="bool")
+        assert x[mask].shape == wanted
+        x[mask] = 7
+        assert x[mask, ...].shape == wanted
+    assert xp.all(x == xp.reshape(xp.arange(24), (2, 3, 4)))
+    with pytest.raises(IndexError, match=r"\(0, 4\)"):
+        x[xp.zeros((0, 4), dtype="bool")]

@@ -2,7 +2,7 @@
 
 use millpond::tensor::{Tensor, manipulation};
 use millpond::types::shape;
-use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -11,7 +11,7 @@ use crate::integer;
 use crate::tensor::array::{ArrayLike, PyArray, tuple_of};
 use crate::tensor::extent::{Integers, ShapeLike, tuple};
 use crate::tensor::operators::Answer;
-use crate::tensor::{enter, foreign, order};
+use crate::tensor::{enter, indexing, order};
 
 /// Gives the elements another shape.
 ///
@@ -309,10 +309,22 @@ fn tile<'py>(py: Python<'py>, x: ArrayLike<'py>, repetitions: ShapeLike) -> Answ
 /// ----------
 /// x : Array
 ///     The array.
-/// repeats : int
-///     How many times.
+/// repeats : int or Array
+///     How many times; an array of integers has one for each element along the axis, or one for all,
+///     and is waited for, since the shape depends on it.
 /// axis : int, optional
 ///     The axis along which the copies lie; without, all elements come in one row.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a number is negative, or if there are as many as the axis has not.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.repeat(xp.asarray([7, 8, 9]), xp.asarray([2, 0, 1])).tolist()
+/// [7, 7, 9]
 #[pyfunction]
 #[pyo3(signature = (x, repeats, /, *, axis=None))]
 fn repeat<'py>(
@@ -322,15 +334,10 @@ fn repeat<'py>(
     #[pyo3(from_py_with = integer::integer_or_none)] axis: Option<isize>,
 ) -> Answer<'py> {
     enter(py);
-    let count = integer::integer(repeats).map_err(|error| {
-        if !error.is_instance_of::<PyTypeError>(py) {
-            return error;
-        }
-        PyNotImplementedError::new_err(format!(
-            "repeat: only one integer for all elements is available yet, not {}",
-            foreign::describe(repeats)
-        ))
-    })?;
+    if let Some(counts) = indexing::array_beside(x.tensor(), repeats)? {
+        return PyArray::of(py, x.tensor().repeat_each(&counts, axis));
+    }
+    let count = integer::integer(repeats)?;
     let count = usize::try_from(count)
         .map_err(|_| PyValueError::new_err(format!("repeat: repeats is negative: {count}")))?;
     PyArray::of(py, x.tensor().repeat(count, axis))

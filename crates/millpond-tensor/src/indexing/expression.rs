@@ -144,8 +144,15 @@ impl<'a> Parts<'a> {
                         axis,
                         called,
                     });
-                    let all = std::iter::repeat_n(Index::ALL, index.axes());
-                    parts.basic.extend(all);
+                    // The standard lets an axis of a mask be empty whatever the array's is.
+                    let is_empty = |axis| array.dtype() == DType::Bool && array.shape()[axis] == 0;
+                    parts.basic.extend((0..index.axes()).map(|axis| {
+                        if is_empty(axis) {
+                            Index::range(0, 0)
+                        } else {
+                            Index::ALL
+                        }
+                    }));
                     axis += index.axes();
                     called += index.axes();
                     continue;

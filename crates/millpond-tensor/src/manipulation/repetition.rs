@@ -1,7 +1,8 @@
 //! Elements moved along axes, or repeated: copies.
 
-use millpond_types::Shape;
-use millpond_types::shape::{self, normalize_axis};
+use millpond_kernel::IndexMode;
+use millpond_types::shape::{self, Tuple, normalize_axis};
+use millpond_types::{DType, Scalar, Shape};
 use smallvec::SmallVec;
 
 use crate::apply::copy_into;
@@ -9,6 +10,8 @@ use crate::creation::{Order, empty};
 use crate::error::{During, Error, Result};
 use crate::indexing::Index;
 use crate::place::Place;
+use crate::range::arange;
+use crate::searching::Side;
 use crate::tensor::Tensor;
 
 impl Tensor {
@@ -107,6 +110,70 @@ impl Tensor {
         let mut shape: Shape = self.shape().into();
         shape[axis] = shape[axis].saturating_mul(count);
         self.repeated(&parts, &shape)
+    }
+
+    /// A copy with each element along an axis repeated as often as an array of integers says, which
+    /// has one for each or one for all; without an axis, of the elements in row-major order. Waits
+    /// for the integers, which say how many there are in all.
+    ///
+    /// ```
+    /// # use millpond_cpu::{CpuConfig, CpuDriver};
+    /// # use millpond_tensor::{Place, creation};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let device = millpond_runtime::Device::open(
+    /// #     millpond_hal::Driver::devices(&CpuDriver::new(CpuConfig::default()))?.remove(0),
+    /// # );
+    /// # let place = Place::on(&device.default_queue()?);
+    /// let x = creation::from_slice(&[7, 8, 9], &[3], &place)?;
+    /// let counts = creation::from_slice(&[2, 0, 1], &[3], &place)?;
+    /// assert_eq!(x.repeat_each(&counts, None)?.to_vec::<i32>()?, [7, 7, 9]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Type`] for counts that aren't integers; [`Error::Value`] for a negative one, or as
+    /// many as neither one nor the axis has elements; as for [`Tensor::repeat`].
+    pub fn repeat_each(&self, counts: &Self, axis: Option<isize>) -> Result<Self> {
+        const OPERATION: &str = "repeat";
+        let Some(axis) = axis else {
+            let flat = self.reshape(&[self.size() as isize], None)?;
+            return flat.repeat_each(counts, Some(0));
+        };
+        let size = self.shape()[normalize_axis(axis, self.ndim())?];
+        if !counts.dtype().is_integer() {
+            let reason = format!("repeats are integers, not {}", counts.dtype());
+            return Err(Error::wrong_type(OPERATION, reason));
+        }
+        if counts.ndim() > 1 || (counts.size() != 1 && counts.size() != size) {
+            let reason = format!(
+                "repeats of shape {} for an axis of {size}",
+                Tuple(counts.shape())
+            );
+            return Err(Error::value(OPERATION, reason));
+        }
+        if counts.size() == 0 {
+            return self.repeat(0, Some(axis));
+        }
+        let extreme = |counts: Result<Self>| Ok::<_, Error>(counts?.item()?.to_i128());
+        let (least, most) = (
+            extreme(counts.min(None, false))?,
+            extreme(counts.max(None, false))?,
+        );
+        if least < 0 {
+            let reason = format!("repeats is negative: {least}");
+            return Err(Error::value(OPERATION, reason));
+        }
+        // What can't be counted is more than any memory has, as what is counted may be.
+        if least == most || most.saturating_mul(size as i128) > i128::from(i64::MAX) {
+            return self.repeat(usize::try_from(most).unwrap_or(usize::MAX), Some(axis));
+        }
+        let ends = counts.cumulative_sum(None, Some(DType::Int64), false)?;
+        let (zero, one) = (Scalar::Int(0), Scalar::Int(1));
+        let all = ends.get(&[Index::At(-1)])?.item()?;
+        let places = arange(zero, all, one, Some(DType::Int64), &Place::of(self))?;
+        let sources = ends.searchsorted(&places, Side::Right, None)?;
+        self.take(&sources, Some(axis), IndexMode::Clip, None)
     }
 
     /// A copy of this shape, whose axes are products of these parts in turn.

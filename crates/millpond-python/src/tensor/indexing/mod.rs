@@ -21,6 +21,15 @@ use key::Key;
 
 pub(crate) use functions::register;
 
+/// The array that an argument beside a tensor is or stands for: of ours, of NumPy, or a sequence.
+pub(crate) fn array_beside(
+    tensor: &Tensor,
+    argument: &Bound<'_, PyAny>,
+) -> PyResult<Option<Tensor>> {
+    let array = array::of_key(tensor, argument.as_borrowed())?;
+    Ok(array.map(array::IndexArray::into_tensor))
+}
+
 /// `tensor[key]`.
 #[inline]
 pub(crate) fn get<'py>(tensor: &Tensor, key: &Bound<'py, PyAny>) -> Answer<'py> {
