@@ -1,8 +1,8 @@
 //! Size classes: four for each power of two from 256 bytes to 64 KiB, eight from there to 4 MiB.
 //!
 //! A request is rounded up to its class, which wastes at most a fifth of what is granted, and above
-//! 64 KiB at most a ninth. Larger requests are rounded up to a multiple of [`LARGE_GRANULE`] and matched by size. Where memory is
-//! short none is rounded up to more than a whole granule.
+//! 64 KiB at most a ninth. Larger requests are rounded up to a multiple of [`LARGE_GRANULE`] and
+//! matched by size. Where memory is short none is rounded up to more than a whole granule.
 
 /// Every size is a multiple of this many bytes.
 pub(crate) const GRANULE: usize = 256;
