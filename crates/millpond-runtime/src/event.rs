@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifecycle;
-use crate::queue::{Queue, QueueCore};
+use crate::queue::{Queue, QueueCore, as_task};
 
 /// What has become of the work that an event stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,10 +138,10 @@ impl Event {
     /// backend, which the callback must not block.
     pub fn on_complete(&self, callback: impl FnOnce(Status) + Send + 'static) {
         let event = self.clone();
-        self.queue
-            .native()
-            .hal()
-            .on_reached(self.sequence, Box::new(move || callback(event.status())));
+        // The event may be the last that holds the device.
+        let call = move || as_task(move || callback(event.status()));
+        let native = self.queue.native();
+        native.hal().on_reached(self.sequence, Box::new(call));
     }
 
     /// When the command was submitted, started and finished.

@@ -101,7 +101,7 @@ impl Work {
                 let body = Arc::clone(body);
                 Command::Task {
                     name: Arc::clone(name),
-                    task: Box::new(move || as_task(|| body(&bases))),
+                    task: Box::new(move || as_task(move || body(&bases))),
                 }
             }
         }

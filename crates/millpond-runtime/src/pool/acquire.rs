@@ -245,7 +245,7 @@ impl PoolCore {
         };
         if let Some(charge) = charge {
             let granted = allocation.block().capacity;
-            allocation.set_tag(Some(charge.keep(granted)));
+            allocation.set_tag(charge.keep(granted));
         }
         let fill = match self.options.zero {
             Zero::Never => false,
@@ -262,7 +262,6 @@ impl PoolCore {
     #[cold]
     pub(super) fn charge(&self, tag: &Tag, size: usize) -> Result<Charge> {
         let charge = tag.charge(size)?;
-        let tag = charge.tag();
         if let Some(name) = tag.beyond_soft_budget() {
             let name = Some(name.to_owned());
             let told = self.pressure(Level::Soft, size, name);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use millpond_hal::{Address, RawAllocation};
 use millpond_types::MemoryKind;
+use smallvec::SmallVec;
 use triomphe::UniqueArc;
 
 use crate::lifecycle;
@@ -343,11 +344,13 @@ impl PoolCore {
         if blocks.len() > 1 {
             blocks.sort_by_cached_key(|block| block.base);
         }
+        // What is unfinished the drivers are asked, which is nothing to do under the lock.
         let extents = blocks.iter().map(|block| {
             let unfinished = block.tracking.unfinished(home);
             (block.base, block.capacity, unfinished)
         });
-        lock(&self.store).put_all(extents);
+        let extents: SmallVec<[_; 1]> = extents.collect();
+        lock(&self.store).put_all(extents.into_iter());
         // With a block may end a queue of a driver, which is nothing to do under the lock.
         drop(blocks);
     }

@@ -13,14 +13,15 @@ use smallvec::SmallVec;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::lifecycle;
+use crate::memory::Release;
 use crate::pool::core::PoolCore;
 use crate::pool::pressure::Reclaimers;
 use crate::pool::recording::Step;
 use crate::pool::slot::Slot;
 use crate::pool::store::Store;
 use crate::pool::supply::Supply;
-use crate::pool::underway::{Underway, Way};
-use crate::queue::{Gone, Native, QueueCore};
+use crate::pool::underway::Underway;
+use crate::queue::{Gone, Native, QueueCore, as_task, in_task};
 use crate::sharing::Imports;
 use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
@@ -186,7 +187,12 @@ impl Site {
         let mut way = self.underway.begin();
         let mut graves = std::mem::take(&mut *lock(&self.remains));
         let before = graves.len();
-        graves.retain_mut(|remains| !remains.release_idle(&mut way));
+        graves.retain_mut(|remains| {
+            if remains.release_idle() {
+                way.gains();
+            }
+            !remains.store.is_empty()
+        });
         self.duties.fetch_sub(before - graves.len(), Relaxed);
         if !graves.is_empty() {
             lock(&self.remains).append(&mut graves);
@@ -195,32 +201,37 @@ impl Site {
 }
 
 impl Remains {
-    /// Gives back what is free; whether that was all.
-    fn release_idle(&mut self, way: &mut Way<'_>) -> bool {
+    /// Gives back what is free; whether there was any.
+    fn release_idle(&mut self) -> bool {
         self.store.poll(Native::reached);
-        for segment in self.store.idle_segments(0, usize::MAX) {
+        let segments = self.store.idle_segments(0, usize::MAX);
+        let any = !segments.is_empty();
+        for segment in segments {
             // SAFETY: the segment came from this supply and left the store, so it is given back
             // once; all of it was free: every point recorded on its extents was reached.
             unsafe { self.supply.release(segment) };
-            way.gains();
         }
-        self.store.is_empty()
+        any
     }
-}
 
-impl Remains {
     /// Gives everything back, once what still uses it has completed.
-    fn finish(&mut self, way: &mut Way<'_>) {
+    fn finish(mut self) {
         loop {
-            let pending = self.store.witnesses();
-            for (queue, sequence) in &pending {
-                let _ = queue.wait(*sequence);
-            }
-            if self.release_idle(way) {
+            self.release_idle();
+            if self.store.is_empty() {
                 return;
             }
+            let pending = self.store.witnesses();
             if pending.is_empty() {
                 break;
+            }
+            if in_task() {
+                // What is waited for may be the very task that ends here.
+                let rest = Release::anywhere(|| as_task(|| self.finish_if_running()));
+                return rest.after(&pending);
+            }
+            for (queue, sequence) in &pending {
+                let _ = queue.wait(*sequence);
             }
         }
         // Some bytes are neither free nor pending, and there is nothing to wait for: a fault of this
@@ -230,18 +241,21 @@ impl Remains {
             "bytes of a pool that is gone are missing"
         );
     }
+
+    /// The same, or nothing where threads and drivers that would be needed may be gone.
+    fn finish_if_running(self) {
+        if lifecycle::is_running() {
+            self.finish();
+        } else {
+            std::mem::forget(self);
+        }
+    }
 }
 
 impl Drop for Site {
     fn drop(&mut self) {
-        let mut graves = std::mem::take(&mut *lock(&self.remains));
-        if !lifecycle::is_running() {
-            std::mem::forget(graves);
-            return;
-        }
-        let mut way = self.underway.begin();
-        for remains in &mut graves {
-            remains.finish(&mut way);
+        for remains in std::mem::take(&mut *lock(&self.remains)) {
+            remains.finish_if_running();
         }
     }
 }

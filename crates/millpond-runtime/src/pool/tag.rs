@@ -177,7 +177,7 @@ impl Tag {
             tag.live.fetch_add(1, Relaxed);
         }
         Ok(Charge {
-            tag: self.clone(),
+            tag: Some(self.clone()),
             bytes,
         })
     }
@@ -201,31 +201,28 @@ impl Tag {
 #[derive(Debug)]
 #[must_use = "what isn't kept is refunded"]
 pub(crate) struct Charge {
-    tag: Tag,
+    /// Who counts it; nobody once it was kept.
+    tag: Option<Tag>,
     bytes: usize,
 }
 
 impl Charge {
-    /// The tag.
-    pub(crate) fn tag(&self) -> &Tag {
-        &self.tag
-    }
-
     /// The allocation is made of this many bytes, perhaps fewer than were charged, and refunds the
-    /// tag itself.
-    pub(crate) fn keep(self, granted: usize) -> Tag {
-        let tag = self.tag.clone();
-        for counted in tag.chain() {
+    /// tag itself: the answer.
+    pub(crate) fn keep(mut self, granted: usize) -> Option<Tag> {
+        let tag = self.tag.take();
+        for counted in tag.iter().flat_map(Tag::chain) {
             counted.used.fetch_sub(self.bytes - granted, Relaxed);
         }
-        std::mem::forget(self);
         tag
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.tag.refund(self.bytes);
+        if let Some(tag) = &self.tag {
+            tag.refund(self.bytes);
+        }
     }
 }
 
@@ -254,5 +251,31 @@ pub struct TagScope {
 impl Drop for TagScope {
     fn drop(&mut self) {
         scope::leave(&SCOPES, &DEPTH, self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use millpond_hal::Driver;
+    use millpond_hal::null::NullDriver;
+    use millpond_types::MemoryKind;
+
+    use super::*;
+    use crate::device::Device;
+
+    #[test]
+    fn a_tag_ends_with_its_last_handle_whatever_was_allocated_under_it() {
+        let device = Device::open(NullDriver::default().devices().unwrap().remove(0));
+        let queue = device.default_queue().unwrap();
+        let tag = Tag::new("tenant");
+        for _ in 0..10 {
+            let _scope = tag.scope();
+            let memory = queue.allocate(MemoryKind::Device, 1000).unwrap();
+            assert_eq!((tag.used(), Arc::strong_count(&tag.0)), (1024, 3));
+            drop(memory);
+        }
+        tag.set_budget(Some(100));
+        tag.charge(1000).unwrap_err();
+        assert_eq!((tag.used(), Arc::strong_count(&tag.0)), (0, 1));
     }
 }

@@ -39,8 +39,8 @@ pub(crate) use line::Line;
 pub(crate) use native::Native;
 pub(crate) use submit::stop_if_interrupted;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use};
-pub(crate) use task::as_task;
 pub use task::serve_tasks;
+pub(crate) use task::{as_task, in_task};
 
 /// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.
 ///

@@ -1,8 +1,17 @@
 //! Frees: on which queue, of which memory, and behind what.
 
-use millpond_runtime::{AllocateOptions, Allocation, MemoryKind, PoolOptions, Queue, Status};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 
-use crate::support::{in_order, out_of_order, stays_pending};
+use millpond_hal::Driver;
+use millpond_hal::null::NullDriver;
+use millpond_runtime::{
+    Access, AllocateOptions, Allocation, MemoryKind, PoolOptions, Queue, Status, Use,
+};
+use millpond_testkit::watchdog::watched;
+
+use crate::provider::Provider;
+use crate::support::{driver, in_order, out_of_order, stays_pending};
 use crate::{MIB, at_most, at_once, close_gate, each, pool, use_on};
 
 #[test]
@@ -137,4 +146,53 @@ fn f020_the_event_of_a_free_may_go_before_the_memory_is_used_again() {
         }
         device.wait().unwrap();
     });
+}
+
+/// Nobody waits there for what the task itself is in the way of, nor holds a thread of the backend up.
+#[test]
+fn a_device_whose_last_handle_goes_in_a_task_has_its_memory_back_when_all_is_done() {
+    watched(|| {
+        for is_callback in [false, true] {
+            for driver in [Arc::new(NullDriver::default()) as Arc<dyn Driver>, driver()] {
+                end_device_in_task(driver, is_callback);
+            }
+        }
+    });
+}
+
+/// In a task, or in what is called when a task is done.
+fn end_device_in_task(driver: Arc<dyn Driver>, is_callback: bool) {
+    let (provider, device) = Provider::over(driver);
+    let (one, other) = (in_order(&device), in_order(&device));
+    let memory = one.allocate(MemoryKind::Device, MIB).unwrap();
+    let (gate, later) = (close_gate(&one), close_gate(&other));
+    let uses = [Use {
+        allocation: &memory,
+        access: Access::Read,
+    }];
+    other.task("read", &uses, || Ok(())).unwrap();
+    let (tell, told) = channel();
+    let last = device.clone();
+    let end = move || {
+        drop(last);
+        tell.send(()).unwrap();
+    };
+    if is_callback {
+        let event = one.task("use", &uses, || Ok(())).unwrap();
+        event.on_complete(|_| end());
+    } else {
+        let task = move || {
+            end();
+            Ok(())
+        };
+        one.task("end", &uses, task).unwrap();
+    }
+    drop((memory, one, other, device));
+    gate.open();
+    told.recv().unwrap();
+    assert!(provider.bytes() >= MIB, "the other task is in the way");
+    later.open();
+    while provider.bytes() > 0 {
+        std::thread::yield_now();
+    }
 }

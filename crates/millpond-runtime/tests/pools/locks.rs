@@ -154,3 +154,33 @@ fn f059_no_queue_of_a_driver_ends_while_a_lock_is_held() {
         }
     });
 }
+
+/// Memory that goes to the store may have been used by other queues, whose driver is asked first.
+#[test]
+fn f059_no_queue_is_asked_how_far_it_is_while_the_store_is_locked() {
+    watched(|| {
+        let (provider, device) = Provider::over(Arc::new(NullDriver::default()));
+        let pool = crate::pool(&device, PoolOptions::default());
+        let (home, user) = (in_order(&device), in_order(&device));
+        let memory = home.allocate_from(&pool, MIB).unwrap();
+        let gate = close_gate(&user);
+        use_on(&user, &memory);
+        drop(memory);
+        let asked = Arc::new(AtomicUsize::new(0));
+        let (count, looked_at) = (Arc::clone(&asked), pool.clone());
+        provider.set_question(Some(Arc::new(move || {
+            // What this asks itself is no question to ask again at.
+            if IS_HELPER.replace(true) {
+                return;
+            }
+            looked_at.statistics();
+            count.fetch_add(1, SeqCst);
+            IS_HELPER.set(false);
+        })));
+        pool.trim(0).unwrap();
+        provider.set_question(None);
+        assert!(asked.load(SeqCst) > 1, "of the block and of the store");
+        gate.open();
+        device.wait().unwrap();
+    });
+}

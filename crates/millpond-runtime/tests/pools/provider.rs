@@ -9,10 +9,11 @@ use std::alloc::Layout;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use millpond_hal as hal;
 use millpond_hal::layers::{Layer, Layered, Site};
-use millpond_hal::{DeviceError, Driver, RawAllocation, Submission};
+use millpond_hal::{DeviceError, Driver, Failure, RawAllocation, Submission};
 use millpond_runtime::{Device, MemoryKind, QueueOptions, Registry};
 
 type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -26,6 +27,7 @@ pub(crate) struct Provider {
     live: Mutex<BTreeMap<usize, usize>>,
     returned: Mutex<HashMap<Layout, Vec<RawAllocation>>>,
     hook: Mutex<Option<Hook>>,
+    question: Arc<Mutex<Option<Hook>>>,
 }
 
 impl Provider {
@@ -59,16 +61,25 @@ impl Provider {
         *locked(&self.hook) = hook;
     }
 
+    /// Has a hook called whenever a queue is asked whether a command of it is over.
+    pub(crate) fn set_question(&self, hook: Option<Hook>) {
+        *locked(&self.question) = hook;
+    }
+
     fn see(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.look();
     }
 
     fn look(&self) {
-        let hook = locked(&self.hook).clone();
-        if let Some(hook) = hook {
-            hook();
-        }
+        call(&self.hook);
+    }
+}
+
+fn call(hook: &Mutex<Option<Hook>>) {
+    let hook = locked(hook).clone();
+    if let Some(hook) = hook {
+        hook();
     }
 }
 
@@ -119,7 +130,10 @@ impl Layer for Provider {
         options: &QueueOptions,
     ) -> Result<Arc<dyn hal::Queue>, DeviceError> {
         self.see();
-        site.device.create_queue(options)
+        Ok(Arc::new(Asked {
+            queue: site.device.create_queue(options)?,
+            question: Arc::clone(&self.question),
+        }))
     }
 
     fn close(&self, _queue: &Arc<dyn hal::Queue>) {
@@ -135,5 +149,51 @@ impl Layer for Provider {
         self.calls.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller promises what the queue asks for.
         unsafe { queue.submit(submission) }
+    }
+}
+
+/// A queue that tells when it is asked how far it is.
+struct Asked {
+    queue: Arc<dyn hal::Queue>,
+    question: Arc<Mutex<Option<Hook>>>,
+}
+
+impl hal::Queue for Asked {
+    fn id(&self) -> hal::QueueId {
+        self.queue.id()
+    }
+
+    fn progress(&self) -> &hal::Progress {
+        self.queue.progress()
+    }
+
+    unsafe fn submit(&self, submission: Submission<'_>) -> Result<hal::Point, DeviceError> {
+        // SAFETY: the caller promises what the queue asks for.
+        unsafe { self.queue.submit(submission) }
+    }
+
+    fn reached(&self, sequence: u64) -> bool {
+        call(&self.question);
+        self.queue.reached(sequence)
+    }
+
+    fn outcome(&self, sequence: u64) -> Option<Result<(), Failure>> {
+        self.queue.outcome(sequence)
+    }
+
+    fn failures(&self, skip: usize) -> Vec<(u64, Failure)> {
+        self.queue.failures(skip)
+    }
+
+    fn wait(&self, sequence: u64, deadline: Option<Instant>) -> hal::Wait {
+        self.queue.wait(sequence, deadline)
+    }
+
+    fn on_reached(&self, sequence: u64, callback: Box<dyn FnOnce() + Send>) {
+        self.queue.on_reached(sequence, callback);
+    }
+
+    fn times(&self, sequence: u64) -> Option<hal::Times> {
+        self.queue.times(sequence)
     }
 }

@@ -75,7 +75,7 @@ fn a_soft_budget_that_threads_exceed_together_leaves_nothing_charged() {
                 for _ in 0..2 {
                     let mut memory = queue.allocate(MemoryKind::Device, MIB).unwrap();
                     // As in a scope, of which the checker knows none.
-                    memory.set_tag(Some(tag.charge(MIB).unwrap().keep(MIB)));
+                    memory.set_tag(tag.charge(MIB).unwrap().keep(MIB));
                     let pool = queue.device().default_pool_core(MemoryKind::Device);
                     if let Ok(charge) = pool.charge(&tag, MIB) {
                         drop(charge);
