@@ -13,22 +13,23 @@ use millpond_types::MemoryKind;
 
 use crate::pool::Pool;
 use crate::pool::core::PoolCore;
+use crate::pool::handle::HeldPool;
 use crate::pool::scope;
 use crate::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
 
 /// The pools that were set as a device's current ones.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Current {
     /// One bit for each kind that has one.
     set: AtomicU8,
-    pools: Mutex<[Option<Pool>; 3]>,
+    pools: Mutex<[Option<HeldPool>; 3]>,
 }
 
 thread_local! {
     /// How many scopes the thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    static SCOPES: scope::Stack<Pool> = const { scope::Stack::new() };
+    static SCOPES: scope::Stack<HeldPool> = const { scope::Stack::new() };
 }
 
 impl Current {
@@ -41,10 +42,10 @@ impl Current {
         self.find(default).map(|pool| Arc::clone(pool.core()))
     }
 
-    /// The same, as a handle.
+    /// The same, as what makes a handle.
     #[cold]
-    pub(crate) fn find(&self, default: &Arc<PoolCore>) -> Option<Pool> {
-        let is_meant = |pool: &Pool| {
+    pub(crate) fn find(&self, default: &Arc<PoolCore>) -> Option<HeldPool> {
+        let is_meant = |pool: &HeldPool| {
             let core = pool.core();
             core.kind == default.kind && Arc::ptr_eq(&core.site, &default.site) && !core.is_closed()
         };
@@ -55,7 +56,7 @@ impl Current {
     }
 
     /// Sets the current pool, or goes back to the default.
-    pub(crate) fn set(&self, kind: MemoryKind, pool: Option<Pool>) {
+    pub(crate) fn set(&self, kind: MemoryKind, pool: Option<HeldPool>) {
         let mut pools = lock(&self.pools);
         if pool.is_some() {
             self.set.fetch_or(bit(kind), Relaxed);
@@ -97,9 +98,9 @@ pub struct Scope {
 }
 
 impl Scope {
-    pub(crate) fn enter(pool: Pool) -> Self {
+    pub(crate) fn enter(pool: &Pool) -> Self {
         Self {
-            number: scope::enter(&SCOPES, &DEPTH, pool),
+            number: scope::enter(&SCOPES, &DEPTH, pool.held()),
             thread: PhantomData,
         }
     }

@@ -45,6 +45,29 @@ pub struct Pool {
     owner: Option<Arc<Owner>>,
 }
 
+/// A handle that doesn't hold the device, which would never end if it had one to its own pool.
+#[derive(Clone)]
+pub(crate) struct HeldPool {
+    core: Arc<PoolCore>,
+    owner: Option<Arc<Owner>>,
+}
+
+impl HeldPool {
+    #[inline]
+    pub(crate) fn core(&self) -> &Arc<PoolCore> {
+        &self.core
+    }
+
+    /// The handle, for the pool's device.
+    pub(crate) fn of(self, device: Device) -> Pool {
+        Pool {
+            core: self.core,
+            device,
+            owner: self.owner,
+        }
+    }
+}
+
 /// Closes a pool with its last handle.
 struct Owner(Arc<PoolCore>);
 
@@ -92,6 +115,14 @@ impl Pool {
     #[inline]
     pub(crate) fn core(&self) -> &Arc<PoolCore> {
         &self.core
+    }
+
+    /// The same without the device.
+    pub(crate) fn held(&self) -> HeldPool {
+        HeldPool {
+            core: Arc::clone(&self.core),
+            owner: self.owner.clone(),
+        }
     }
 
     /// The device whose memory it is.
@@ -239,7 +270,7 @@ impl Pool {
     /// Has allocations of this thread that name no pool come from this one, for as long as the
     /// answer lives.
     pub fn scope(&self) -> Scope {
-        Scope::enter(self.clone())
+        Scope::enter(self)
     }
 
     /// The largest request that the pool has in one free piece, in bytes; 0 in a forked process.

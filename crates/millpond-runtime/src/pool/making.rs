@@ -153,7 +153,7 @@ impl Device {
     /// were closed don't count.
     pub fn current_pool(&self, kind: MemoryKind) -> Pool {
         let chosen = self.current_pools().find(self.default_pool_core(kind));
-        chosen.unwrap_or_else(|| self.default_pool(kind))
+        chosen.map_or_else(|| self.default_pool(kind), |pool| pool.of(self.clone()))
     }
 
     /// Sets the current pool of the pool's kind.
@@ -175,7 +175,7 @@ impl Device {
                 pool: pool.name().to_owned(),
             });
         }
-        let handle = (!pool.is_default()).then(|| pool.clone());
+        let handle = (!pool.is_default()).then(|| pool.held());
         self.current_pools().set(pool.kind(), handle);
         Ok(())
     }

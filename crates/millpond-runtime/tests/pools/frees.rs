@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use millpond_hal::Driver;
 use millpond_hal::null::NullDriver;
+use millpond_hal::{Driver, Partition};
 use millpond_runtime::{
     Access, AllocateOptions, Allocation, MemoryKind, PoolOptions, Queue, Status, Use,
 };
@@ -195,4 +195,22 @@ fn end_device_in_task(driver: Arc<dyn Driver>, is_callback: bool) {
     while provider.bytes() > 0 {
         std::thread::yield_now();
     }
+}
+
+#[test]
+fn a_part_of_a_device_ends_with_its_last_handle_though_a_pool_was_set_for_it() {
+    watched(|| {
+        let (provider, device) = Provider::over(driver());
+        let parts = device.partition(&Partition::Equally(1)).unwrap();
+        let part = parts.into_iter().next().unwrap();
+        let pool = pool(&part, PoolOptions::default());
+        part.set_current_pool(&pool).unwrap();
+        let queue = in_order(&part);
+        drop(pool);
+        let memory = queue.allocate(MemoryKind::Device, MIB).unwrap();
+        assert!(memory.is_from(&part.current_pool(MemoryKind::Device)));
+        assert!(provider.bytes() > 0);
+        drop((memory, queue, part));
+        assert_eq!(provider.bytes(), 0);
+    });
 }
