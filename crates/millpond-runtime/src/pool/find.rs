@@ -201,6 +201,12 @@ impl PoolCore {
     /// What costs nobody anything, what reclaimers give up (rule R7), what is waited for (R6), and
     /// what growing finds when all that is idle has gone back.
     fn give_up_or_wait(&self, wish: &Wish<'_>) -> Result<Found> {
+        // Nothing that others do or give up makes room for more than the pool may have. It has more
+        // where the maximum was lowered.
+        if wish.size > self.budget.maximum.bytes().max(self.reserved()) {
+            let reason = Refusal::Maximum.to_string();
+            return Err(self.out_of_memory(wish.request.bytes, wish.size, &reason));
+        }
         if let Some(cut) = self.find_at_no_cost(wish)? {
             return Ok(Found::cut(cut, wish));
         }

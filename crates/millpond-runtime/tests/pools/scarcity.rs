@@ -1,7 +1,8 @@
 //! Little memory left: what is free and large enough serves, to the last granule, and is counted
 //! as what it is.
 
-use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Barrier};
 
 use millpond_runtime::{Device, Error, Fit, MemoryKind, PoolOptions, Tag};
 use millpond_testkit::watchdog::watched;
@@ -33,6 +34,23 @@ fn p10_a_maximum_that_is_no_size_class_can_be_reached() {
     each(move |device| fill(device, &pages));
     // A driver that doesn't round up itself.
     watched(move || fill(&null(GIB).1, &[256, 5 * 256, 5 * MIB + 256, 40 * MIB - 256]));
+}
+
+#[test]
+fn nobody_is_asked_to_give_up_memory_for_more_than_a_pool_may_have() {
+    each(|device| {
+        let (queue, asked) = (in_order(device), Arc::new(AtomicUsize::new(0)));
+        let pool = pool(device, at_most(4 * MIB));
+        let _held = queue.allocate_from(&pool, MIB).unwrap();
+        let counted = Arc::clone(&asked);
+        let _reclaimer = device.add_reclaimer(move |_| {
+            counted.fetch_add(1, Relaxed);
+        });
+        queue.allocate_from(&pool, 4 * MIB + 1).unwrap_err();
+        assert_eq!(asked.load(Relaxed), 0);
+        queue.allocate_from(&pool, 4 * MIB).unwrap_err();
+        assert!(asked.load(Relaxed) > 0, "here they could help");
+    });
 }
 
 #[test]
