@@ -17,6 +17,7 @@ use std::sync::Arc;
 use millpond_hal::{Address, QueueId};
 use smallvec::SmallVec;
 
+use crate::pool::class::LARGEST;
 use crate::pool::store::segments::Segment;
 use crate::queue::Native;
 
@@ -119,8 +120,11 @@ impl Store {
     pub(crate) fn take(&mut self, size: usize, align: usize) -> Option<Cut> {
         let mut fits = self.by_size.range((size, 0)..);
         let (len, begin, base) = fits.find_map(|&(len, begin)| {
-            let base = begin.checked_next_multiple_of(align)?;
-            (base - begin <= len - size).then_some((len, begin, base))
+            // Large blocks come from the end, so that small ones don't part what they leave.
+            let first = begin.checked_next_multiple_of(align)?;
+            let last = (begin + len - size) / align * align;
+            let base = if size > LARGEST { last } else { first };
+            (first <= last).then_some((len, begin, base))
         })?;
         Some(self.cut(begin, len, base, size))
     }
