@@ -34,3 +34,39 @@ class TopKResult(NamedTuple):
 
     values: "Array"
     indices: "Array"
+
+
+class EigResult(NamedTuple):
+    """The eigenvalues of matrices, and their eigenvectors as columns."""
+
+    eigenvalues: "Array"
+    eigenvectors: "Array"
+
+
+class EighResult(NamedTuple):
+    """The same of Hermitian matrices: real eigenvalues in ascending order."""
+
+    eigenvalues: "Array"
+    eigenvectors: "Array"
+
+
+class QRResult(NamedTuple):
+    """A factor with orthonormal columns, and one of upper triangles."""
+
+    Q: "Array"
+    R: "Array"
+
+
+class SVDResult(NamedTuple):
+    """Singular vectors, singular values in descending order, and the adjoints of the others."""
+
+    U: "Array"
+    S: "Array"
+    Vh: "Array"
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of determinants, and the logarithms of their moduli."""
+
+    sign: "Array"
+    logabsdet: "Array"

@@ -1,22 +1,16 @@
 //! Functions that take arrays as sets.
 
 use millpond::kernel::Wanted;
+use millpond::tensor::Operand;
 use millpond::tensor::sets::{self, Unique};
-use millpond::tensor::{Operand, Tensor};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use crate::error::Raise;
-use crate::tensor::array::{ArrayLike, PyArray, tuple_of};
+use crate::tensor::array::{ArrayLike, PyArray, named};
 use crate::tensor::enter;
 use crate::tensor::operand::Operands;
 use crate::tensor::operators::Answer;
-
-/// A named tuple of arrays, of a class of `millpond._results`.
-pub(crate) fn named<'py>(py: Python<'py>, class: &str, arrays: Vec<Tensor>) -> Answer<'py> {
-    let class = py.import("millpond._results")?.getattr(class)?;
-    class.call1(tuple_of(py, arrays)?)
-}
 
 fn unique<'py>(py: Python<'py>, x: &ArrayLike<'py>, wanted: Wanted) -> PyResult<Unique> {
     enter(py);

@@ -7,11 +7,10 @@ use pyo3::prelude::*;
 
 use crate::error::Raise;
 use crate::integer;
-use crate::tensor::array::{ArrayLike, PyArray};
+use crate::tensor::array::{ArrayLike, PyArray, named};
 use crate::tensor::enter;
 use crate::tensor::operand::Operands;
 use crate::tensor::operators::Answer;
-use crate::tensor::sets::named;
 
 /// Sorts the elements along an axis.
 ///

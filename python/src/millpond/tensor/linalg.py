@@ -9,17 +9,10 @@ Numbers for which a result is undefined, such as a singular matrix, raise `LinAl
 small enough to be done there, or at the next wait for the result.
 """
 
-from collections import namedtuple as _namedtuple
-
 from millpond._millpond.tensor.linalg import *  # noqa: F403 - names are the standard's
 from millpond._millpond.tensor.linalg import __all__ as _functions
+from millpond._results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 from millpond.exceptions import LinAlgError
-
-EigResult = _namedtuple("EigResult", ["eigenvalues", "eigenvectors"])
-EighResult = _namedtuple("EighResult", ["eigenvalues", "eigenvectors"])
-QRResult = _namedtuple("QRResult", ["Q", "R"])
-SVDResult = _namedtuple("SVDResult", ["U", "S", "Vh"])
-SlogdetResult = _namedtuple("SlogdetResult", ["sign", "logabsdet"])
 
 __all__ = ["EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult", *_functions]
 

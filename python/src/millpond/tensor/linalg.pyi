@@ -1,33 +1,17 @@
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from millpond._results import EighResult as EighResult
+from millpond._results import EigResult as EigResult
+from millpond._results import QRResult as QRResult
+from millpond._results import SlogdetResult as SlogdetResult
+from millpond._results import SVDResult as SVDResult
 from millpond.exceptions import LinAlgError as LinAlgError
 from millpond.tensor import Array, _DType
 from millpond.tensor import matmul as matmul
 from millpond.tensor import matrix_transpose as matrix_transpose
 from millpond.tensor import tensordot as tensordot
 from millpond.tensor import vecdot as vecdot
-
-class EigResult(NamedTuple):
-    eigenvalues: Array
-    eigenvectors: Array
-
-class EighResult(NamedTuple):
-    eigenvalues: Array
-    eigenvectors: Array
-
-class QRResult(NamedTuple):
-    Q: Array
-    R: Array
-
-class SVDResult(NamedTuple):
-    U: Array
-    S: Array
-    Vh: Array
-
-class SlogdetResult(NamedTuple):
-    sign: Array
-    logabsdet: Array
 
 def det(x: Array, /) -> Array: ...
 def inv(x: Array, /) -> Array: ...

@@ -97,3 +97,13 @@ pub(crate) fn tuple_of(py: Python<'_>, tensors: Vec<Tensor>) -> PyResult<Bound<'
         .collect::<PyResult<_>>()?;
     PyTuple::new(py, arrays)
 }
+
+/// Arrays as a named tuple, of a class of `millpond._results`.
+pub(crate) fn named<'py>(
+    py: Python<'py>,
+    class: &str,
+    tensors: Vec<Tensor>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let class = py.import("millpond._results")?.getattr(class)?;
+    class.call1(tuple_of(py, tensors)?)
+}

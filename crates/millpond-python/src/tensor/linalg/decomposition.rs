@@ -1,16 +1,14 @@
-//! Decompositions, norms and solutions: what only the namespace `linalg` has.
+//! Decompositions, solutions and what is made of parts of matrices: what only the namespace `linalg`
+//! has.
 
-use millpond::tensor::Tensor;
-use millpond::tensor::linalg::{self, MatrixNorm};
+use millpond::tensor::{Tensor, linalg};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 
 use crate::error::Raise;
 use crate::integer;
-use crate::tensor::array::{ArrayLike, PyArray};
+use crate::tensor::array::{ArrayLike, PyArray, named};
 use crate::tensor::dtype::DTypeLike;
-use crate::tensor::extent::Integers;
 use crate::tensor::operators::Answer;
 use crate::tensor::{enter, foreign};
 
@@ -35,24 +33,9 @@ macro_rules! of_one_several {
         #[pyo3(signature = (x, /))]
         fn $name<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
             enter(py);
-            named(py, $class, linalg::$name(x.tensor()))
+            named(py, $class, linalg::$name(x.tensor()).raise()?.into())
         }
     )* };
-}
-
-/// Results in the named tuple of a class of `millpond.tensor.linalg`.
-fn named<'py, const RESULTS: usize>(
-    py: Python<'py>,
-    class: &str,
-    results: millpond::tensor::Result<[Tensor; RESULTS]>,
-) -> Answer<'py> {
-    let mut arrays = Vec::with_capacity(RESULTS);
-    for tensor in results.raise()? {
-        arrays.push(PyArray::object(py, tensor)?);
-    }
-    let arrays = pyo3::types::PyTuple::new(py, arrays)?;
-    let class = py.import("millpond.tensor.linalg")?.getattr(class)?;
-    class.call1(arrays)
 }
 
 of_one! {
@@ -302,7 +285,8 @@ fn qr<'py>(py: Python<'py>, x: ArrayLike<'py>, mode: &str) -> Answer<'py> {
             )));
         }
     };
-    named(py, "QRResult", linalg::qr(x.tensor(), complete))
+    let factors = linalg::qr(x.tensor(), complete).raise()?;
+    named(py, "QRResult", factors.into())
 }
 
 /// Takes matrices apart into singular vectors and singular values.
@@ -333,7 +317,8 @@ fn qr<'py>(py: Python<'py>, x: ArrayLike<'py>, mode: &str) -> Answer<'py> {
 #[pyo3(signature = (x, /, *, full_matrices=true))]
 fn svd<'py>(py: Python<'py>, x: ArrayLike<'py>, full_matrices: bool) -> Answer<'py> {
     enter(py);
-    named(py, "SVDResult", linalg::svd(x.tensor(), full_matrices))
+    let factors = linalg::svd(x.tensor(), full_matrices).raise()?;
+    named(py, "SVDResult", factors.into())
 }
 
 /// A tolerance: a number, or an array of them, one for each matrix.
@@ -545,103 +530,12 @@ fn trace<'py>(
     PyArray::of(py, linalg::trace(x.tensor(), offset, dtype))
 }
 
-/// Computes norms of vectors.
-///
-/// Parameters
-/// ----------
-/// x : Array
-///     The array.
-/// axis : int or tuple of int, optional
-///     The axes that a vector is along; all of them, if nothing is said.
-/// keepdims : bool, optional
-///     Whether these axes stay, with size one.
-/// ord : int or float, optional
-///     The order *p*: the *p*-th root of the sum of the *p*-th powers of the moduli. Infinity means
-///     the largest modulus, minus infinity the smallest, zero how many numbers aren't zero.
-///
-/// Examples
-/// --------
-/// >>> import millpond.tensor as xp
-/// >>> xp.linalg.vector_norm(xp.asarray([3., -4.]))
-/// Array(5.)
-#[pyfunction]
-#[pyo3(
-    signature = (x, /, *, axis=None, keepdims=false, ord=2.0),
-    text_signature = "(x, /, *, axis=None, keepdims=False, ord=2)"
-)]
-fn vector_norm<'py>(
-    py: Python<'py>,
-    x: ArrayLike<'py>,
-    axis: Option<Integers>,
-    keepdims: bool,
-    ord: f64,
-) -> Answer<'py> {
-    enter(py);
-    let axes = Integers::given(axis.as_ref());
-    PyArray::of(py, linalg::vector_norm(x.tensor(), axes, keepdims, ord))
-}
-
-/// Which norm of a matrix.
-struct Order(MatrixNorm);
-
-impl<'py> FromPyObject<'_, 'py> for Order {
-    type Error = PyErr;
-
-    fn extract(obj: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let refused = || {
-            PyValueError::new_err(format!(
-                "ord: expected 'fro', 'nuc', 1, 2, infinity or the negative of one, got {}",
-                foreign::describe(&obj)
-            ))
-        };
-        if obj.is_none() {
-            return Ok(Self(MatrixNorm::Frobenius));
-        }
-        if let Ok(name) = obj.cast::<PyString>() {
-            return match name.to_str()? {
-                "fro" => Ok(Self(MatrixNorm::Frobenius)),
-                "nuc" => Ok(Self(MatrixNorm::Nuclear)),
-                _ => Err(refused()),
-            };
-        }
-        let order = obj.extract().map_err(|_| refused())?;
-        Ok(Self(MatrixNorm::Order(order)))
-    }
-}
-
-/// Computes norms of matrices.
-///
-/// Parameters
-/// ----------
-/// x : Array
-///     Matrices, of shape (..., M, N).
-/// keepdims : bool, optional
-///     Whether the last two axes stay, with size one.
-/// ord : {'fro', 'nuc', 1, 2, inf, -1, -2, -inf}, optional
-///     The root of the sum of squares; the sum of the singular values; the largest sum of moduli of
-///     a column; the largest singular value; the largest sum of moduli of a row; the smallest ones.
-///
-/// Examples
-/// --------
-/// >>> import millpond.tensor as xp
-/// >>> xp.linalg.matrix_norm(xp.asarray([[1., 2.], [3., -4.]]), ord=1)
-/// Array(6.)
-#[pyfunction]
-#[pyo3(
-    signature = (x, /, *, keepdims=false, ord=Order(MatrixNorm::Frobenius)),
-    text_signature = "(x, /, *, keepdims=False, ord='fro')"
-)]
-fn matrix_norm<'py>(py: Python<'py>, x: ArrayLike<'py>, keepdims: bool, ord: Order) -> Answer<'py> {
-    enter(py);
-    PyArray::of(py, linalg::matrix_norm(x.tensor(), keepdims, ord.0))
-}
-
 /// Adds the functions.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     macro_rules! add {
         ($($name:ident)*) => { $( module.add_function(wrap_pyfunction!($name, module)?)?; )* };
     }
-    add!(cholesky cross det diagonal eig eigh eigvals eigvalsh inv matrix_norm matrix_power);
-    add!(matrix_rank outer pinv qr slogdet solve svd svdvals trace vector_norm);
+    add!(cholesky cross det diagonal eig eigh eigvals eigvalsh inv matrix_power);
+    add!(matrix_rank outer pinv qr slogdet solve svd svdvals trace);
     Ok(())
 }

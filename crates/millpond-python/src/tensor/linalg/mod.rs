@@ -2,6 +2,7 @@
 //! has of it.
 
 mod decomposition;
+mod norm;
 pub(crate) mod product;
 
 use pyo3::prelude::*;
@@ -18,6 +19,7 @@ pub(super) fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let module = PyModule::new(py, "millpond.tensor.linalg")?;
     product::register(&module)?;
     decomposition::register(&module)?;
+    norm::register(&module)?;
     manipulation::register_matrix_transpose(&module)?;
     Ok(module)
 }
