@@ -2,7 +2,40 @@
 //! unsigned type serves both.
 
 use millpond_kernel::host::value::Storage;
+use millpond_types::DType;
 use num_complex::Complex;
+
+use crate::error::LinalgError;
+
+/// Calls `$floats!(Type)` or `$integers!(Type)` with the type whose products a dtype has: wrapping
+/// products are the same bits whether signed or not.
+macro_rules! with_number {
+    ($dtype:expr, $floats:ident, $integers:ident) => {
+        match $dtype {
+            DType::Float32 => $floats!(f32),
+            DType::Float64 => $floats!(f64),
+            DType::Complex64 => $floats!(Complex<f32>),
+            DType::Complex128 => $floats!(Complex<f64>),
+            dtype => match dtype.size() {
+                1 => $integers!(u8),
+                2 => $integers!(u16),
+                4 => $integers!(u32),
+                _ => $integers!(u64),
+            },
+        }
+    };
+}
+pub(crate) use with_number;
+
+/// Fails for a dtype whose products aren't made here: callers convert truth values and half floats.
+pub(crate) const fn check_dtype(operation: &'static str, dtype: DType) -> Result<(), LinalgError> {
+    match dtype {
+        DType::Bool | DType::Float16 | DType::Bfloat16 => {
+            Err(LinalgError::DType { operation, dtype })
+        }
+        _ => Ok(()),
+    }
+}
 
 /// A number whose products are added.
 pub(crate) trait Number: Storage + Default {

@@ -38,6 +38,33 @@ pub(crate) fn reads(bytes: &Range<usize>) -> Footprint {
     }
 }
 
+/// Where the result of a multiplication and the two stacks that are multiplied lie.
+pub(crate) struct Extents {
+    bytes: [Range<usize>; 3],
+    /// Bytes of the result that are written.
+    pub(crate) filled: usize,
+}
+
+impl Extents {
+    /// Those of a result and its operands, of items of one size.
+    pub(crate) fn new(layouts: [&Layout; 3], item: usize) -> Self {
+        Self {
+            bytes: layouts.map(|layout| bytes(layout, item)),
+            filled: layouts[0].size() * item,
+        }
+    }
+
+    /// The footprint of an operand.
+    pub(crate) fn footprint(&self, operand: usize) -> Footprint {
+        let bytes = &self.bytes[operand];
+        if operand == 0 {
+            Footprint::filled(bytes.clone(), self.filled)
+        } else {
+            reads(bytes)
+        }
+    }
+}
+
 /// Fails unless a layout has the shape that others call for.
 pub(crate) fn check_shape(
     operation: &'static str,

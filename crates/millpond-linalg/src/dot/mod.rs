@@ -16,9 +16,9 @@ use millpond_types::{DType, Layout, Shape};
 use num_complex::Complex;
 
 use crate::error::LinalgError;
-use crate::number::Number;
+use crate::number::{Number, check_dtype, with_number};
 use crate::product::check_aligned;
-use crate::stack::{bytes, check_shape, outer, reads, stacked, steps};
+use crate::stack::{Extents, check_shape, outer, stacked, steps};
 use sum::Line;
 
 /// Elements of a piece.
@@ -48,8 +48,7 @@ pub struct DotKernel {
     pieces: usize,
     /// Sums of pieces, where a sum has more than one: by sum, then by piece.
     partials: Box<[AtomicU64]>,
-    footprints: [Range<usize>; 3],
-    filled: usize,
+    extents: Extents,
     shapes: [Shape; 2],
 }
 
@@ -67,9 +66,7 @@ impl DotKernel {
         [lhs, rhs]: [&Layout; 2],
         conjugate: bool,
     ) -> Result<Self, LinalgError> {
-        if matches!(dtype, DType::Bool | DType::Float16 | DType::Bfloat16) {
-            return Err(LinalgError::DType { operation, dtype });
-        }
+        check_dtype(operation, dtype)?;
         let length = lhs.shape().last().copied().unwrap_or(1);
         let needed = stacked(output.shape(), &[length]);
         check_shape(operation, lhs, &needed)?;
@@ -96,8 +93,7 @@ impl DotKernel {
             partials: std::iter::repeat_with(AtomicU64::default)
                 .take(words)
                 .collect(),
-            footprints: [bytes(output, item), bytes(lhs, item), bytes(rhs, item)],
-            filled: output.size() * item,
+            extents: Extents::new([output, lhs, rhs], item),
             shapes: [lhs.shape().into(), rhs.shape().into()],
         })
     }
@@ -189,25 +185,6 @@ impl DotKernel {
     }
 }
 
-/// Calls `$with!(Type)` with the type whose sums a dtype has: wrapping sums are the same bits
-/// whether signed or not.
-macro_rules! with_term {
-    ($dtype:expr, $with:ident) => {
-        match $dtype {
-            DType::Float32 => $with!(f32),
-            DType::Float64 => $with!(f64),
-            DType::Complex64 => $with!(Complex<f32>),
-            DType::Complex128 => $with!(Complex<f64>),
-            dtype => match dtype.size() {
-                1 => $with!(u8),
-                2 => $with!(u16),
-                4 => $with!(u32),
-                _ => $with!(u64),
-            },
-        }
-    };
-}
-
 impl fmt::Debug for DotKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.describe(f)
@@ -222,12 +199,7 @@ unsafe impl HostKernel for DotKernel {
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
-        let bytes = &self.footprints[operand];
-        if operand == 0 {
-            Footprint::filled(bytes.clone(), self.filled)
-        } else {
-            reads(bytes)
-        }
+        self.extents.footprint(operand)
     }
 
     fn extent(&self) -> usize {
@@ -258,7 +230,7 @@ unsafe impl HostKernel for DotKernel {
                 }
             };
         }
-        with_term!(self.dtype, compute);
+        with_number!(self.dtype, compute, compute);
         Ok(())
     }
 
@@ -272,7 +244,7 @@ unsafe impl HostKernel for DotKernel {
                 unsafe { self.merge::<$t>(bases[0].as_ptr()) }
             };
         }
-        with_term!(self.dtype, merge);
+        with_number!(self.dtype, merge, merge);
         Ok(())
     }
 

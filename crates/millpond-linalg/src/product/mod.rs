@@ -22,8 +22,8 @@ use millpond_types::{DType, Kind, Layout, Shape};
 use num_complex::Complex;
 
 use crate::error::LinalgError;
-use crate::number::Number;
-use crate::stack::{bytes, check_shape, outer, reads, stacked, steps};
+use crate::number::{Number, check_dtype, with_number};
+use crate::stack::{Extents, check_shape, outer, stacked, steps};
 use small::Sequence;
 
 const OPERATION: &str = "matmul";
@@ -59,9 +59,7 @@ pub struct ProductKernel {
     block: [usize; 2],
     /// Blocks of a product along its rows and its columns.
     blocks: [usize; 2],
-    footprints: [Range<usize>; 3],
-    /// Bytes of the result that are written.
-    filled: usize,
+    extents: Extents,
     shapes: [Shape; 2],
 }
 
@@ -89,25 +87,6 @@ struct Block {
     steps: [[isize; 2]; 3],
 }
 
-/// Calls `$floats!(Type)` or `$integers!(Type)` with the type whose products a dtype has: wrapping
-/// products are the same bits whether signed or not.
-macro_rules! with_number {
-    ($dtype:expr, $floats:ident, $integers:ident) => {
-        match $dtype {
-            DType::Float32 => $floats!(f32),
-            DType::Float64 => $floats!(f64),
-            DType::Complex64 => $floats!(Complex<f32>),
-            DType::Complex128 => $floats!(Complex<f64>),
-            dtype => match dtype.size() {
-                1 => $integers!(u8),
-                2 => $integers!(u16),
-                4 => $integers!(u32),
-                _ => $integers!(u64),
-            },
-        }
-    };
-}
-
 impl ProductKernel {
     /// The kernel that multiplies stacks of one dtype and with the same outer axes, on a device
     /// with this many threads.
@@ -122,12 +101,7 @@ impl ProductKernel {
         rhs: &Layout,
         threads: usize,
     ) -> Result<Self, LinalgError> {
-        if matches!(dtype, DType::Bool | DType::Float16 | DType::Bfloat16) {
-            return Err(LinalgError::DType {
-                operation: OPERATION,
-                dtype,
-            });
-        }
+        check_dtype(OPERATION, dtype)?;
         let &[ref stack @ .., rows, columns] = output.shape() else {
             return Err(LinalgError::Shape {
                 operation: OPERATION,
@@ -140,8 +114,7 @@ impl ProductKernel {
         check_shape(OPERATION, rhs, &stacked(stack, &[inner, columns]))?;
         let shapes = [lhs.shape().into(), rhs.shape().into()];
         let item = dtype.size();
-        let footprints = [bytes(output, item), bytes(lhs, item), bytes(rhs, item)];
-        let filled = output.size() * item;
+        let extents = Extents::new([output, lhs, rhs], item);
         let mut rows = rows;
         let mut outers = [outer(output, 2)?, outer(lhs, 2)?, outer(rhs, 2)?];
         let steps = [steps(output), steps(lhs), steps(rhs)];
@@ -173,8 +146,7 @@ impl ProductKernel {
             steps,
             block,
             blocks,
-            footprints,
-            filled,
+            extents,
             shapes,
         })
     }
@@ -363,16 +335,11 @@ unsafe impl HostKernel for ProductKernel {
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
-        let bytes = &self.footprints[operand];
-        if operand == 0 {
-            Footprint::filled(bytes.clone(), self.filled)
-        } else {
-            reads(bytes)
-        }
+        self.extents.footprint(operand)
     }
 
     fn extent(&self) -> usize {
-        if self.filled == 0 {
+        if self.extents.filled == 0 {
             return 0;
         }
         self.products.size() * self.blocks[0] * self.blocks[1]
