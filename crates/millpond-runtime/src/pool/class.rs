@@ -43,28 +43,28 @@ pub(crate) fn of(bytes: usize) -> Option<(Class, usize)> {
         return Some((Class::Small(index as u8), (index + 1) * GRANULE));
     }
     if bytes <= COARSEST {
-        let last = bytes - 1;
-        let octave = last.ilog2() - 10;
-        let quarter = (last >> (octave + 8)) & 3;
-        let size = (1_usize << (octave + 8)) * (quarter + 5);
-        return Some((
-            Class::Small((4 + octave as usize * 4 + quarter) as u8),
-            size,
-        ));
+        let (index, size) = within_octave(bytes, 10, 2);
+        return Some((Class::Small((4 + index) as u8), size));
     }
     if bytes <= LARGEST {
-        let last = bytes - 1;
-        let octave = last.ilog2() - 16;
-        let eighth = (last >> (octave + 13)) & 7;
-        let size = (1_usize << (octave + 13)) * (eighth + 9);
-        return Some((
-            Class::Small((COARSE + octave as usize * 8 + eighth) as u8),
-            size,
-        ));
+        let (index, size) = within_octave(bytes, 16, 3);
+        return Some((Class::Small((COARSE + index) as u8), size));
     }
     let granted = bytes.checked_next_multiple_of(LARGE_GRANULE)?;
     isize::try_from(granted).ok()?;
     Some((Class::Large, granted))
+}
+
+/// The class of a size above `1 << first`, counted from there with `1 << bits` for each power of
+/// two, and its size.
+#[inline]
+const fn within_octave(bytes: usize, first: u32, bits: u32) -> (usize, usize) {
+    let last = bytes - 1;
+    let octave = last.ilog2() - first;
+    let shift = octave + first - bits;
+    let part = (last >> shift) & ((1 << bits) - 1);
+    let size = ((1 << bits) + part + 1) << shift;
+    (((octave as usize) << bits) + part, size)
 }
 
 /// The largest block without a class that a request of a size may be given: an eighth more.

@@ -72,29 +72,36 @@ impl<I> Aside<I> {
     }
 }
 
+/// What is the same for all items that are nothing but a word.
+macro_rules! word_is_item {
+    () => {
+        #[inline(always)]
+        fn word(self) -> u128 {
+            self.widen()
+        }
+
+        #[inline(always)]
+        fn digit(self, shift: u32) -> usize {
+            (self >> shift) as usize
+        }
+
+        #[inline(always)]
+        fn pack(self) -> [u64; 3] {
+            let word = self.widen();
+            [word as u64, (word >> 64) as u64, 0]
+        }
+
+        #[inline(always)]
+        fn unpack([low, high, _]: [u64; 3]) -> Self {
+            Self::narrow(u128::from(high) << 64 | u128::from(low))
+        }
+    };
+}
+
 macro_rules! items {
     ($($item:ident: $($vector:ident)?;)*) => { $(
         impl Item for $item {
-            #[inline(always)]
-            fn word(self) -> u128 {
-                self.widen()
-            }
-
-            #[inline(always)]
-            fn digit(self, shift: u32) -> usize {
-                (self >> shift) as usize
-            }
-
-            #[inline(always)]
-            fn pack(self) -> [u64; 3] {
-                let word = self.widen();
-                [word as u64, (word >> 64) as u64, 0]
-            }
-
-            #[inline(always)]
-            fn unpack([low, high, _]: [u64; 3]) -> Self {
-                Self::narrow(u128::from(high) << 64 | u128::from(low))
-            }
+            word_is_item!();
 
             $(
                 fn sort(
@@ -136,25 +143,7 @@ items! {
 }
 
 impl Item for u128 {
-    #[inline(always)]
-    fn word(self) -> u128 {
-        self
-    }
-
-    #[inline(always)]
-    fn digit(self, shift: u32) -> usize {
-        (self >> shift) as usize
-    }
-
-    #[inline(always)]
-    fn pack(self) -> [u64; 3] {
-        [self as u64, (self >> 64) as u64, 0]
-    }
-
-    #[inline(always)]
-    fn unpack([low, high, _]: [u64; 3]) -> Self {
-        Self::from(high) << 64 | Self::from(low)
-    }
+    word_is_item!();
 
     fn sort(items: &mut [Self], aside: &mut Aside<Self>, first: u32) -> Result<(), KernelError> {
         if simd::current() == Level::Avx512 {

@@ -14,7 +14,7 @@ use crate::simd;
 ///
 /// # Errors
 /// There is none.
-pub(super) fn room<I>(count: usize) -> Result<Vec<MaybeUninit<I>>, KernelError> {
+pub(super) fn reserve<I>(count: usize) -> Result<Vec<I>, KernelError> {
     let mut items = Vec::new();
     if items.try_reserve_exact(count).is_err() {
         let bytes = count.saturating_mul(size_of::<I>());
@@ -22,6 +22,15 @@ pub(super) fn room<I>(count: usize) -> Result<Vec<MaybeUninit<I>>, KernelError> 
             "sort: no host memory for {bytes} bytes"
         )));
     }
+    Ok(items)
+}
+
+/// The same as places for items.
+///
+/// # Errors
+/// As for [`reserve`].
+pub(super) fn room<I>(count: usize) -> Result<Vec<MaybeUninit<I>>, KernelError> {
+    let mut items = reserve(count)?;
     // SAFETY: there is room for as many, which need not be initialised.
     unsafe { items.set_len(count) };
     Ok(items)

@@ -4,6 +4,7 @@
 use millpond_hal::KernelError;
 
 use super::item::{Aside, Item};
+use super::row;
 
 /// Fewer items than this are compared.
 const FEW: usize = 64;
@@ -24,13 +25,7 @@ pub(super) fn sort(items: &mut [u128], aside: &mut Aside<u128>) -> Result<(), Ke
     // Bits above these are the same everywhere.
     let shift = (u64::BITS - differing.leading_zeros()).saturating_sub(u32::BITS);
     let window = |item: u128| (key(item) >> shift) as u32;
-    let mut packed: Vec<u64> = Vec::new();
-    if packed.try_reserve_exact(count).is_err() {
-        let bytes = count.saturating_mul(size_of::<u64>());
-        return Err(KernelError::from(format!(
-            "sort: no host memory for {bytes} bytes"
-        )));
-    }
+    let mut packed: Vec<u64> = row::reserve(count)?;
     let places = 0_u64..;
     packed.extend(
         items
