@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::{Current, Identity, Pool, PoolCore, PoolOptions, Site, Supply};
-use crate::queue::{Queue, QueueCore};
+use crate::queue::{Queue, QueueCore, interrupt_holds};
 use crate::sync::{Mutex, lock};
 
 /// Handle to a device. Clones are the same device, and only they compare equal. `Send`, `Sync`.
@@ -176,6 +176,7 @@ impl Device {
     /// Options that the device doesn't offer; a lost device; shutdown or a forked process.
     pub fn create_queue(&self, options: &QueueOptions) -> Result<Queue> {
         lifecycle::check("creating a queue")?;
+        interrupt_holds();
         let native = self.0.hal.create_queue(options);
         let native = native.inspect_err(|error| self.0.site.note_refusal(error))?;
         let core = Arc::new(QueueCore::new(self.clone(), native, self.0.driver, options));
@@ -200,6 +201,7 @@ impl Device {
         &self.0.pools[kind as usize]
     }
 
+    #[inline]
     pub(crate) fn current_pools(&self) -> &Current {
         &self.0.current
     }
@@ -324,6 +326,7 @@ impl Device {
         for slot in [&self.0.default_queue, &self.0.host_queue] {
             drop(lock(slot).clear());
         }
+        interrupt_holds();
         self.0.hal.shutdown();
         self.0.site.note_refusal(&hal::DeviceError::Lost {
             device: self.name().to_owned(),

@@ -85,7 +85,7 @@ pub use pool::{
     Scope, Statistics, Step, Tag, TagScope, Wait, Zero,
 };
 pub use queue::work::TaskResult;
-pub use queue::{BACKLOG, INLINE_NANOSECONDS, Operands, Queue, Use};
+pub use queue::{BACKLOG, Hold, INLINE_NANOSECONDS, Operands, Queue, Use};
 pub use registry::Registry;
 pub use sharing::{Export, ImportedPool, MemoryHandle, PoolHandle};
 pub use shutdown::shutdown;

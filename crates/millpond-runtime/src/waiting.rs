@@ -9,6 +9,8 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use crate::queue::interrupt_holds;
+
 /// Waits until the moment given, or without end; whether what is waited for is there.
 pub type Slice<'a> = dyn FnMut(Option<Instant>) -> bool + Send + 'a;
 
@@ -26,6 +28,7 @@ pub fn set_hook(hook: Hook) -> bool {
 
 /// Runs a wait inside of the hook; whether what was waited for is there.
 pub(crate) fn run(may_stop: bool, mut slice: impl FnMut(Option<Instant>) -> bool + Send) -> bool {
+    interrupt_holds();
     match HOOK.get() {
         Some(hook) => hook(&mut slice, may_stop),
         None => slice(None),

@@ -32,8 +32,10 @@ pub(crate) enum Source {
     Part(Part),
 }
 
-/// Bytes of one kind, and the queue they are at home on.
+/// Bytes of one kind, and the queue they are at home on. It has cache lines of its own: blocks
+/// that were made together may be used by several threads later.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct Block {
     pub(crate) base: Address,
     /// Bytes granted.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::queue::Native;
+use crate::queue::{Native, interrupt_holds};
 use crate::sync::{Mutex, lock};
 
 type Call = Box<dyn FnOnce() + Send>;
@@ -101,6 +101,7 @@ pub fn drain_releases() {
 
 #[cold]
 fn drain() {
+    interrupt_holds();
     let calls = {
         let mut list = lock(&DEFERRED);
         WAITING.store(0, Ordering::Relaxed);

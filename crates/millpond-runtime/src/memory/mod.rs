@@ -14,13 +14,14 @@ mod foreign;
 mod host;
 mod part;
 pub(crate) mod tracking;
+mod uses;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
 
 use millpond_hal::Address;
 use millpond_types::MemoryKind;
-use triomphe::Arc;
+use triomphe::{Arc, UniqueArc};
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -52,6 +53,15 @@ pub struct Allocation(ManuallyDrop<Arc<Block>>);
 impl Allocation {
     pub(crate) fn new(block: Arc<Block>) -> Self {
         Self(ManuallyDrop::new(block))
+    }
+
+    /// The block, if nobody else has a handle to it.
+    #[inline]
+    pub(crate) fn try_into_unique(self) -> std::result::Result<UniqueArc<Block>, Self> {
+        let mut handle = ManuallyDrop::new(self);
+        // SAFETY: the handle isn't dropped, so that the field is taken once.
+        let block = unsafe { ManuallyDrop::take(&mut handle.0) };
+        Arc::try_unique(block).map_err(Self::new)
     }
 
     #[cfg(test)]

@@ -24,6 +24,7 @@ use smallvec::SmallVec;
 
 use crate::clock::Clock;
 use crate::memory::Dependencies;
+use crate::memory::uses::{JOIN, Uses, record_among};
 use crate::queue::Native;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
@@ -45,28 +46,6 @@ pub(crate) struct Tracking {
     revoked: AtomicBool,
     others: Mutex<Uses>,
 }
-
-/// One for each queue. Memory rarely has uses by more than one other queue at a time.
-type Uses = SmallVec<[Use; 1]>;
-
-/// Uses by one queue other than an in-order home.
-#[derive(Debug)]
-struct Use {
-    queue: Arc<Native>,
-    /// Its last write; 0 for none.
-    write: u64,
-    /// Whether all of it was for an owner that is gone: everyone comes behind, also who only reads.
-    stale: bool,
-    /// Its reads since the last write of anyone: one number for an in-order queue, where it stands
-    /// for all before; each of them for an out-of-order queue.
-    reads: SmallVec<[u64; 2]>,
-}
-
-/// Queues whose uses an allocation remembers before it looks which of them are over.
-const MANY: usize = 8;
-
-/// Reads of an out-of-order queue are joined into one when there are this many.
-pub(crate) const JOIN: usize = 64;
 
 impl Tracking {
     /// Of memory that was freed, but may be in use until the points are reached.
@@ -122,6 +101,27 @@ impl Tracking {
                 entry.stale = true;
             }
         }
+    }
+
+    /// The same for memory that nobody else has, and whether other queues may still be using it.
+    #[inline]
+    pub(crate) fn abandon(&mut self) -> bool {
+        *self.stale.get_mut() = true;
+        *self.has_others.get_mut() && self.abandon_others()
+    }
+
+    #[cold]
+    fn abandon_others(&mut self) -> bool {
+        let timeless = self.timeless;
+        let others = self.others.get_mut();
+        let others = others.unwrap_or_else(PoisonError::into_inner);
+        others.retain(|entry| {
+            entry.stale = true;
+            entry.matters_still(timeless)
+        });
+        let has_others = *self.revoked.get_mut() || !others.is_empty();
+        *self.has_others.get_mut() = has_others;
+        has_others
     }
 
     /// Ends the right to use the memory by this record. It is never quiet again, so that every
@@ -329,101 +329,6 @@ impl Tracking {
     }
 }
 
-/// Records a use among those by other queues.
-fn record_among(
-    others: &mut Uses,
-    on: &Arc<Native>,
-    sequence: u64,
-    access: Access,
-    timeless: bool,
-) {
-    let position = others
-        .iter()
-        .position(|entry| Arc::ptr_eq(&entry.queue, on));
-    let index = position.unwrap_or_else(|| {
-        // Memory that many queues read, one after the other, remembers those that matter.
-        if others.len() >= MANY && others.len().is_power_of_two() {
-            others.retain(|entry| entry.matters_still(timeless));
-        }
-        others.push(Use {
-            queue: Arc::clone(on),
-            write: 0,
-            stale: false,
-            reads: SmallVec::new(),
-        });
-        others.len() - 1
-    });
-    let entry = &mut others[index];
-    if access.writes() {
-        // Points of memory that was freed come in any order.
-        entry.write = entry.write.max(sequence);
-        entry.stale = false;
-    } else if on.in_order {
-        entry.reads = SmallVec::from_slice(&[sequence]);
-    } else {
-        if entry.reads.len() >= JOIN / 2 {
-            entry.reads.retain(|read| !on.is_over(*read, timeless));
-        }
-        entry.reads.push(sequence);
-    }
-}
-
-impl Use {
-    /// Whether anyone has to come behind it still.
-    fn matters(&self, timeless: bool) -> bool {
-        let is_over = |&sequence: &u64| self.queue.is_over(sequence, timeless);
-        !self.reads.iter().all(is_over)
-            || (self.write != 0 && (!is_over(&self.write) || self.has_failed()))
-    }
-
-    /// The same, forgetting the reads that are over.
-    fn matters_still(&mut self, timeless: bool) -> bool {
-        self.reads
-            .retain(|read| !self.queue.is_over(*read, timeless));
-        self.matters(timeless)
-    }
-
-    /// Whether the clock comes after all of it.
-    fn is_before(&self, clock: &Clock) -> bool {
-        let last = self.reads.iter().chain([&self.write]).max();
-        // A point of an out-of-order queue says nothing of those with smaller numbers.
-        self.queue.in_order && last.is_some_and(|&last| clock.is_after(self.queue.point(last)))
-    }
-
-    /// Whether its last write has failed, which is somebody's content.
-    fn has_failed(&self) -> bool {
-        !self.stale && self.queue.has_failed(self.write)
-    }
-
-    fn capture(
-        &self,
-        on: Option<&Arc<Native>>,
-        access: Access,
-        timeless: bool,
-        found: &mut Dependencies,
-    ) {
-        let same_line = on.is_some_and(|on| Arc::ptr_eq(&self.queue, on) && on.in_order);
-        let write = self.write;
-        if write != 0 {
-            let unfinished = !self.queue.is_over(write, timeless);
-            if access.reads() && !self.stale {
-                if unfinished || self.queue.has_failed(write) {
-                    found.after.push((Arc::clone(&self.queue), write));
-                }
-            } else if unfinished && !same_line {
-                found.behind.push((Arc::clone(&self.queue), write));
-            }
-        }
-        if (access.writes() || self.stale) && !same_line {
-            for &read in &self.reads {
-                if !self.queue.is_over(read, timeless) {
-                    found.behind.push((Arc::clone(&self.queue), read));
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use millpond_hal::null::NullDriver;
@@ -432,6 +337,7 @@ mod tests {
 
     use super::*;
     use crate::device::Device;
+    use crate::memory::uses::MANY;
     use crate::queue::Use as Operand;
 
     #[test]

@@ -1,7 +1,6 @@
 //! How a request finds its bytes: the steps of the reuse rules, in their order.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use millpond_hal::{Address, Pattern};
 use triomphe::UniqueArc;
@@ -13,67 +12,14 @@ use crate::memory::{Allocation, Block, Source};
 use crate::pool::cache::Cache;
 use crate::pool::class::{self, Class};
 use crate::pool::core::PoolCore;
-use crate::pool::options::{Reuse, Zero};
+use crate::pool::options::Zero;
 use crate::pool::pressure::{Level, Pressure};
 use crate::pool::store::{Conditions, Cut};
 use crate::pool::tag::{Charge, Tag};
 use crate::pool::weaken::{Rule, is_broken};
-use crate::queue::{Line, Native, Queue, QueueCore};
+use crate::pool::wish::{Request, Wait, Wish};
+use crate::queue::{Line, Native, Queue, QueueCore, interrupt_holds};
 use crate::sync::atomic::AtomicBool;
-
-/// What is asked of a pool.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Request {
-    pub(crate) bytes: usize,
-    pub(crate) align: usize,
-    /// Which reuse rules apply to this one.
-    pub(crate) reuse: Reuse,
-    pub(crate) wait: Wait,
-}
-
-/// How long a request may wait for memory that is about to be freed (rule R6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wait {
-    /// As long as it takes.
-    #[default]
-    Forever,
-    /// Until this moment.
-    Until(Instant),
-    /// Not at all.
-    Never,
-}
-
-/// A request with the size it is granted.
-#[derive(Clone, Copy)]
-pub(crate) struct Wish<'a> {
-    pub(crate) queue: &'a Arc<QueueCore>,
-    pub(crate) request: Request,
-    pub(crate) class: Class,
-    pub(crate) size: usize,
-    /// The most that may be granted.
-    pub(crate) most: usize,
-}
-
-impl Wish<'_> {
-    /// Bytes that have the request in them wherever they begin.
-    pub(crate) fn aligned_size(&self) -> usize {
-        self.size + self.request.align.saturating_sub(class::GRANULE)
-    }
-
-    /// The same for no more than was asked for: what is left to try where memory is short.
-    pub(crate) fn exact(&self) -> Self {
-        let size = class::exact(self.request.bytes);
-        Self {
-            class: match self.class {
-                Class::Dedicated => Class::Dedicated,
-                Class::Small(_) | Class::Large | Class::Exact => Class::Exact,
-            },
-            size,
-            most: size,
-            ..*self
-        }
-    }
-}
 
 /// What was found for a request.
 pub(crate) enum Found {
@@ -117,11 +63,16 @@ impl Found {
         })
     }
 
-    /// A block from the cache of the queue that was its home; under that queue's line.
+    /// The oldest fitting block that `allow` accepts, from another queue's cache.
     #[inline]
-    pub(crate) fn of(mut block: UniqueArc<Block>, home: &Arc<Native>) -> Self {
-        block.tracking.rehome(home);
-        Self::Block(block)
+    pub(crate) fn in_cache(
+        cache: &mut Cache,
+        wish: &Wish<'_>,
+        allow: impl Fn(&Block, &Native) -> bool,
+    ) -> Option<Self> {
+        let mut block = cache.take_oldest(wish.class, wish.size, wish.most, allow)?;
+        block.tracking.rehome(cache.home());
+        Some(Self::Block(block))
     }
 
     /// Without what orders later commands, if a test has this rule broken.
@@ -145,32 +96,54 @@ impl PoolCore {
         queue: &Arc<QueueCore>,
         bytes: usize,
     ) -> Result<Allocation> {
-        // What is asked for all the time has a way of its own, which is the general one without
-        // what doesn't apply.
-        if self.is_plain()
-            && !Tag::in_scope()
-            && let Some((class, size)) = class::of(bytes)
-            && queue.native().in_order
-        {
+        if let Some((class, size)) = self.plain_class(queue, bytes) {
             lifecycle::check("allocate")?;
             let mut line = queue.lock();
-            line.check_open(queue)?;
-            let cache = self.cache_of(queue, &mut line);
-            if let Some(block) = cache.take(class, size, class::most(size)) {
-                return Ok(hand_out(own(block), cache, queue, bytes, false));
-            }
-            let wish = Wish {
-                queue,
-                request: self.plain_request(bytes),
-                class,
-                size,
-                most: class::most(size),
-            };
-            if let Some(allocation) = self.allocate_nearby(&wish, line) {
+            let home = || Queue::of(Arc::clone(queue));
+            let found = self.allocate_plainly(queue, &mut line, (class, size), bytes, home)?;
+            if let Some(allocation) = found {
                 return Ok(allocation);
             }
         }
         self.allocate_generally(queue, bytes)
+    }
+
+    /// The class and size of a request of which there is so much that it has a way of its own,
+    /// which is the general one without what doesn't apply.
+    #[inline]
+    pub(crate) fn plain_class(&self, queue: &QueueCore, bytes: usize) -> Option<(Class, usize)> {
+        if !self.is_plain() || Tag::in_scope() || !queue.native().in_order {
+            return None;
+        }
+        class::of(bytes)
+    }
+
+    /// Allocates in that way, under the line. Nothing comes of it where there is more to do than
+    /// can be done there. `home` makes a handle of the queue.
+    #[inline]
+    pub(crate) fn allocate_plainly(
+        self: &Arc<Self>,
+        queue: &Arc<QueueCore>,
+        line: &mut Line,
+        (class, size): (Class, usize),
+        bytes: usize,
+        home: impl FnOnce() -> Queue,
+    ) -> Result<Option<Allocation>> {
+        line.check_open(queue)?;
+        let Some(cache) = line.cache_if_any(self.slot.index()) else {
+            return Ok(None);
+        };
+        if let Some(block) = cache.take(class, size, class::most(size)) {
+            return Ok(Some(hand_out(own(block), cache, home(), bytes, false)));
+        }
+        let wish = Wish {
+            queue,
+            request: self.plain_request(bytes),
+            class,
+            size,
+            most: class::most(size),
+        };
+        Ok(self.allocate_nearby(&wish, line))
     }
 
     /// A request about which nothing was said but its size.
@@ -185,7 +158,7 @@ impl PoolCore {
 
     /// The same as [`PoolCore::allocate`] whatever the pool does and the queue has.
     #[inline(never)]
-    fn allocate_generally(
+    pub(crate) fn allocate_generally(
         self: &Arc<Self>,
         queue: &Arc<QueueCore>,
         bytes: usize,
@@ -206,6 +179,8 @@ impl PoolCore {
         request: Request,
     ) -> Result<Allocation> {
         lifecycle::check("allocate")?;
+        // There may be waits, drivers and reclaimers ahead.
+        interrupt_holds();
         self.site.check_lost()?;
         if self.is_closed() {
             return Err(Error::PoolClosed {
@@ -301,7 +276,8 @@ impl PoolCore {
         };
         let taken = take(wish).or_else(|| take(&wish.exact()));
         let timeless = self.is_timeless();
-        Ok(taken.map(|block| hand_out(own(block), cache, queue, request.bytes, timeless)))
+        let home = || Queue::of(Arc::clone(queue));
+        Ok(taken.map(|block| hand_out(own(block), cache, home(), request.bytes, timeless)))
     }
 
     /// The allocation, whether it is known to be zero, and whether it was never used before.
@@ -334,7 +310,8 @@ impl PoolCore {
             }
         };
         let timeless = self.is_timeless();
-        let allocation = hand_out(block, cache, queue, request.bytes, timeless);
+        let home = Queue::of(Arc::clone(queue));
+        let allocation = hand_out(block, cache, home, request.bytes, timeless);
         (allocation, zeroed, fresh)
     }
 
@@ -371,13 +348,13 @@ fn own(mut block: UniqueArc<Block>) -> UniqueArc<Block> {
 fn hand_out(
     mut block: UniqueArc<Block>,
     cache: &mut Cache,
-    queue: &Arc<QueueCore>,
+    home: Queue,
     bytes: usize,
     timeless: bool,
 ) -> Allocation {
     cache.count_in(block.capacity, bytes);
     block.bytes = bytes;
     block.tracking.set_timeless(timeless);
-    block.home = Some(Queue::of(Arc::clone(queue)));
+    block.home = Some(home);
     Allocation::new(block.shareable())
 }

@@ -13,7 +13,9 @@ use triomphe::UniqueArc;
 
 use crate::memory::Block;
 use crate::pool::class::{CLASSES, Class};
-use crate::pool::keepers::Kept;
+use crate::pool::keepers::{Keeper, Keepers, Others};
+use crate::pool::pile::Pile;
+use crate::queue::Native;
 
 /// How many blocks without a size class are kept.
 const LARGE_BLOCKS: usize = 8;
@@ -21,17 +23,23 @@ const LARGE_BLOCKS: usize = 8;
 /// How many of the newest blocks of a class are asked about.
 const LOOK: usize = 8;
 
-/// Freed blocks of one pool and one queue, and what is in use of it.
+/// Freed blocks of one pool and one queue, and what is in use of it. It has cache lines of its own:
+/// threads that use a queue each have nothing in common that one of them writes.
+#[repr(align(128))]
 pub(crate) struct Cache {
-    classes: [VecDeque<UniqueArc<Block>>; CLASSES],
+    classes: [Pile; CLASSES],
     /// Those without a size class.
     large: Vec<UniqueArc<Block>>,
     /// Blocks that other queues may still be using; they come back when these are done.
     parked: VecDeque<UniqueArc<Block>>,
     /// Bytes of all blocks here.
     bytes: usize,
+    /// The queue.
+    home: Arc<Native>,
     /// Says to others of which classes there may be blocks.
-    kept: Arc<Kept>,
+    keeper: Arc<Keeper>,
+    /// All who had a cache of the pool when this queue looked last.
+    keepers: Others,
     /// Whether anything was allocated or freed since this was last asked.
     touched: bool,
     /// Bytes of live allocations, as granted and as asked for.
@@ -44,10 +52,13 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(crate) fn new(kept: Arc<Kept>) -> Self {
+    /// An empty one of a queue, by which others know it.
+    pub(crate) fn new(home: &Arc<Native>, keeper: Arc<Keeper>) -> Self {
         Self {
-            kept,
-            classes: [const { VecDeque::new() }; CLASSES],
+            home: Arc::clone(home),
+            keeper,
+            keepers: Others::default(),
+            classes: [const { Pile::new() }; CLASSES],
             large: Vec::new(),
             parked: VecDeque::new(),
             bytes: 0,
@@ -57,6 +68,24 @@ impl Cache {
             used_high: 0,
             live: 0,
         }
+    }
+
+    /// The queue whose cache it is.
+    pub(crate) fn home(&self) -> &Arc<Native> {
+        &self.home
+    }
+
+    /// Looks who else has a cache of the pool.
+    pub(crate) fn look_around(&mut self, keepers: &Keepers) {
+        keepers.refresh(&mut self.keepers);
+    }
+
+    /// Who else, as of the last look, may have blocks of a class.
+    pub(crate) fn others(&self, class: Class) -> impl Iterator<Item = &Arc<Keeper>> {
+        let is_other = move |other: &&Arc<Keeper>| {
+            other.kept.may_have(class) && !Arc::ptr_eq(other, &self.keeper)
+        };
+        self.keepers.iter().filter(is_other)
     }
 
     /// Counts an allocation of this many bytes.
@@ -92,8 +121,8 @@ impl Cache {
         most: usize,
     ) -> Option<UniqueArc<Block>> {
         let block = match class {
-            Class::Small(index) => self.classes[usize::from(index)].pop_back(),
-            Class::Large | Class::Exact => self.take_large(size, most, |_| true),
+            Class::Small(index) => self.classes[usize::from(index)].pop(),
+            Class::Large | Class::Exact => take_large(&mut self.large, size, most, |_| true),
             Class::Dedicated => None,
         }?;
         self.bytes -= block.capacity;
@@ -110,15 +139,13 @@ impl Cache {
         allow: impl Fn(&Block) -> bool,
     ) -> Option<UniqueArc<Block>> {
         if let Class::Small(index) = class {
-            let list = &mut self.classes[usize::from(index)];
-            let newest = list.len().saturating_sub(LOOK)..list.len();
-            let position = newest.rev().find(|&position| allow(&list[position]));
-            if let Some(block) = position.and_then(|position| list.remove(position)) {
+            let pile = &mut self.classes[usize::from(index)];
+            if let Some(block) = pile.pop_newest_if(LOOK, &allow) {
                 self.bytes -= block.capacity;
                 return Some(block);
             }
         }
-        self.take_oldest(class, size, most, allow)
+        self.take_oldest(class, size, most, |block, _| allow(block))
     }
 
     /// The oldest block that fits and that `allow` accepts, for another queue.
@@ -127,22 +154,24 @@ impl Cache {
         class: Class,
         size: usize,
         most: usize,
-        allow: impl Fn(&Block) -> bool,
+        allow: impl Fn(&Block, &Native) -> bool,
     ) -> Option<UniqueArc<Block>> {
+        let home = &*self.home;
+        let allow = |block: &Block| allow(block, home);
         let block = match class {
             Class::Small(index) => {
                 // The first is the oldest and most likely done; looking further costs O(n).
-                let list = &mut self.classes[usize::from(index)];
-                let block = list.pop_front_if(|block| allow(block));
-                if list.is_empty() {
-                    self.kept.forget(class);
+                let pile = &mut self.classes[usize::from(index)];
+                let block = pile.pop_oldest_if(allow);
+                if pile.is_empty() {
+                    self.keeper.kept.forget(class);
                 }
                 block
             }
             Class::Large | Class::Exact => {
-                let block = self.take_large(size, most, allow);
+                let block = take_large(&mut self.large, size, most, allow);
                 if self.large.is_empty() {
-                    self.kept.forget(class);
+                    self.keeper.kept.forget(class);
                 }
                 block
             }
@@ -163,18 +192,13 @@ impl Cache {
         !self.parked.is_empty()
     }
 
-    fn take_large(
-        &mut self,
-        size: usize,
-        most: usize,
-        allow: impl Fn(&Block) -> bool,
-    ) -> Option<UniqueArc<Block>> {
-        let fits = |block: &Block| block.capacity >= size && block.capacity <= most;
-        let position = self
-            .large
-            .iter()
-            .rposition(|block| fits(block) && allow(block))?;
-        Some(self.large.remove(position))
+    /// Keeps a block of a class whose life has ended, and which nobody uses but the queue itself.
+    #[inline]
+    pub(crate) fn put_small(&mut self, block: UniqueArc<Block>, index: u8) {
+        self.count_out(block.capacity, block.bytes);
+        self.bytes += block.capacity;
+        self.keeper.kept.note(Class::Small(index));
+        self.classes[usize::from(index)].push(block);
     }
 
     /// Keeps a freed block. `parked` says that other queues may still use it.
@@ -182,17 +206,18 @@ impl Cache {
     pub(crate) fn put(&mut self, block: UniqueArc<Block>, class: Class, parked: bool) {
         self.bytes += block.capacity;
         if !parked {
-            self.kept.note(class);
+            self.keeper.kept.note(class);
         }
         match class {
             _ if parked => self.parked.push_back(block),
-            Class::Small(index) => self.classes[usize::from(index)].push_back(block),
+            Class::Small(index) => self.classes[usize::from(index)].push(block),
             // Dedicated blocks aren't cached; should one come here it is as good as any large one.
             Class::Large | Class::Exact | Class::Dedicated => self.large.push(block),
         }
     }
 
     /// Bytes of all blocks here.
+    #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -226,10 +251,10 @@ impl Cache {
         }
         // The largest classes first: few blocks give much memory.
         let newest = self.large.last().map_or(0, |block| block.capacity);
-        for list in self.classes.iter_mut().rev() {
-            while self.bytes - newest > limit / 2 && !list.is_empty() {
-                let half = list.len().div_ceil(2);
-                for block in list.drain(..half) {
+        for pile in self.classes.iter_mut().rev() {
+            while self.bytes - newest > limit / 2 && !pile.is_empty() {
+                let half = pile.len().div_ceil(2);
+                for block in pile.drain(half) {
                     self.bytes -= block.capacity;
                     evicted.push(block);
                 }
@@ -244,7 +269,7 @@ impl Cache {
         let mut all: Vec<_> = self
             .classes
             .iter_mut()
-            .flat_map(|list| list.drain(..))
+            .flat_map(|pile| pile.drain(usize::MAX))
             .collect();
         all.append(&mut self.large);
         all.extend(self.parked.drain(..));
@@ -257,16 +282,20 @@ impl Cache {
         is_quiet: impl Fn(&Block) -> bool,
     ) -> Vec<UniqueArc<Block>> {
         let mut quiet = Vec::new();
-        for list in self.classes.iter_mut().chain([&mut self.parked]) {
-            if list.is_empty() {
-                continue;
-            }
-            for block in std::mem::take(list) {
+        for pile in &mut self.classes {
+            for block in std::mem::take(pile).drain(usize::MAX) {
                 if is_quiet(&block) {
                     quiet.push(block);
                 } else {
-                    list.push_back(block);
+                    pile.push(block);
                 }
+            }
+        }
+        for block in std::mem::take(&mut self.parked) {
+            if is_quiet(&block) {
+                quiet.push(block);
+            } else {
+                self.parked.push_back(block);
             }
         }
         quiet.extend(self.large.extract_if(.., |block| is_quiet(block)));
@@ -297,9 +326,29 @@ impl Cache {
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &UniqueArc<Block>> {
         self.classes
             .iter()
-            .flatten()
+            .flat_map(Pile::iter)
             .chain(&self.large)
             .chain(&self.parked)
+    }
+}
+
+/// The newest that fits and that `allow` accepts.
+fn take_large(
+    large: &mut Vec<UniqueArc<Block>>,
+    size: usize,
+    most: usize,
+    allow: impl Fn(&Block) -> bool,
+) -> Option<UniqueArc<Block>> {
+    let fits = |block: &Block| block.capacity >= size && block.capacity <= most;
+    let position = large
+        .iter()
+        .rposition(|block| fits(block) && allow(block))?;
+    Some(large.remove(position))
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        self.keeper.leave();
     }
 }
 

@@ -19,16 +19,19 @@ use crate::pool::idle::Idle;
 use crate::pool::keepers::Keepers;
 use crate::pool::limit::Limit;
 use crate::pool::options::{PoolOptions, Reuse, Zero};
-use crate::pool::recording::{Step, Tape};
+use crate::pool::recording::Tape;
 use crate::pool::site::{Remains, Site};
 use crate::pool::slot::Slot;
-use crate::pool::store::{Conditions, Store};
+use crate::pool::store::{Conditions, Stock, Store};
 use crate::pool::supply::Supply;
 use crate::pool::telling::tell_lent;
 use crate::pool::underway::Way;
-use crate::queue::{Line, Native, QueueCore};
+use crate::queue::{Line, Native, QueueCore, interrupt_holds};
 use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
+
+/// Bytes that a queue may keep of any pool.
+pub(crate) const LEAST_CACHE_LIMIT: usize = 64 << 20;
 
 /// A pool's memory; lives as long as a handle or a block of it.
 pub(crate) struct PoolCore {
@@ -57,9 +60,11 @@ pub(crate) struct PoolCore {
     /// Reserved bytes beyond which pending frees are waited for rather than growing.
     pub(crate) comfortable: usize,
     pub(super) driver_allocations: AtomicUsize,
-    recorded: AtomicBool,
-    tape: Mutex<Option<Arc<Tape>>>,
+    pub(super) recorded: AtomicBool,
+    pub(super) tape: Mutex<Option<Arc<Tape>>>,
     pub(crate) store: Mutex<Store>,
+    /// What there is in the store, to be read without its lock.
+    pub(crate) stock: Arc<Stock>,
     /// The queues that have a cache of it.
     pub(crate) keepers: Keepers,
 }
@@ -84,6 +89,7 @@ impl PoolCore {
             site,
             is_default,
         } = of;
+        let store = Store::default();
         let name = options.name.clone().unwrap_or_else(|| {
             let which = if is_default { "default pool" } else { "pool" };
             format!("{which} of {kind} memory on {device}")
@@ -111,7 +117,8 @@ impl PoolCore {
             driver_allocations: AtomicUsize::new(0),
             recorded: AtomicBool::new(false),
             tape: Mutex::default(),
-            store: Mutex::default(),
+            stock: Arc::clone(store.stock()),
+            store: Mutex::new(store),
             keepers: Keepers::default(),
             options,
         }
@@ -120,13 +127,15 @@ impl PoolCore {
     /// What a queue keeps of this pool.
     #[inline]
     pub(crate) fn cache_of<'l>(&self, queue: &Arc<QueueCore>, line: &'l mut Line) -> &'l mut Cache {
-        line.cache(self.slot.index(), || Cache::new(self.keepers.add(queue)))
+        line.cache(self.slot.index(), || {
+            Cache::new(queue.native(), self.keepers.add(queue))
+        })
     }
 
     /// Bytes that one queue may keep of this pool.
     #[inline]
     pub(crate) fn cache_limit(&self) -> usize {
-        (self.comfortable.min(self.budget.maximum.bytes()) / 8).max(64 << 20)
+        (self.comfortable.min(self.budget.maximum.bytes()) / 8).max(LEAST_CACHE_LIMIT)
     }
 
     /// Whether allocations may go the short way.
@@ -151,57 +160,20 @@ impl PoolCore {
         self.driver_allocations.load(Relaxed)
     }
 
-    /// Has what happens written down, or no longer.
-    pub(crate) fn set_tape(&self, tape: Option<Arc<Tape>>) {
-        let mut slot = lock(&self.tape);
-        self.site.count_duty(tape.is_some(), slot.is_some());
-        *slot = tape;
-        self.choose_way_with(slot.is_some());
-    }
-
     /// Says again which way allocations go.
     pub(crate) fn choose_way(&self) {
+        interrupt_holds();
         let tape = lock(&self.tape);
         self.choose_way_with(tape.is_some());
     }
 
     /// The tape is locked, so that whoever changes something last says it last.
-    fn choose_way_with(&self, recorded: bool) {
+    pub(super) fn choose_way_with(&self, recorded: bool) {
         self.recorded.store(recorded, Relaxed);
         let is_usable = !self.is_closed() && !self.site.is_lost();
         let is_plain = is_plain(&self.options) && !self.is_timeless();
         let is_quiet = !recorded && !self.listened_to;
         self.plain.store(is_plain && is_quiet && is_usable, Relaxed);
-    }
-
-    /// Ends a tape, if it is the one that is written.
-    pub(crate) fn end_tape(&self, tape: &Arc<Tape>) {
-        if !lifecycle::is_running() {
-            // In a forked child nobody may be left to unlock the tape.
-            return;
-        }
-        let is_this = lock(&self.tape)
-            .as_ref()
-            .is_some_and(|own| Arc::ptr_eq(own, tape));
-        if is_this {
-            self.set_tape(None);
-        }
-    }
-
-    /// Whether what happens is written down.
-    #[inline]
-    pub(crate) fn is_recorded(&self) -> bool {
-        self.recorded.load(Relaxed)
-    }
-
-    /// Writes a step down, where that is asked for.
-    #[inline]
-    pub(crate) fn note(&self, step: impl FnOnce() -> Step) {
-        if self.is_recorded()
-            && let Some(tape) = &*lock(&self.tape)
-        {
-            tape.note(step());
-        }
     }
 
     /// What is kept at a wait.

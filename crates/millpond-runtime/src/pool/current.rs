@@ -70,6 +70,7 @@ impl Current {
     }
 }
 
+#[inline]
 fn bit(kind: MemoryKind) -> u8 {
     1 << kind as u8
 }

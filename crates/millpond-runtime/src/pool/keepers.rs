@@ -7,14 +7,13 @@
 //! knows of the free: the class is noted before the line is unlocked under which the block came,
 //! and forgotten under the line when there is none of it.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use millpond_hal::QueueId;
-use smallvec::SmallVec;
 
 use crate::pool::class::{CLASSES, Class};
-use crate::queue::QueueCore;
-use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::queue::{LineLock, QueueCore};
+use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
 
 /// The classes of which one queue's cache may have blocks. It has cache lines of its own: others
@@ -41,6 +40,13 @@ impl Kept {
         word.store(word.load(Relaxed) & !bit, Relaxed);
     }
 
+    /// Notes that there is nothing.
+    fn clear(&self) {
+        for word in &self.0 {
+            word.store(0, Relaxed);
+        }
+    }
+
     /// Whether there may be one.
     #[inline]
     pub(crate) fn may_have(&self, class: Class) -> bool {
@@ -60,51 +66,76 @@ impl Kept {
     }
 }
 
-/// The queues that have a cache of one pool, by ascending id.
-#[derive(Debug, Default)]
-pub(crate) struct Keepers(Mutex<Vec<Keeper>>);
-
+/// One queue that has a cache of a pool.
 #[derive(Debug)]
-struct Keeper {
+pub(crate) struct Keeper {
     id: QueueId,
-    queue: Weak<QueueCore>,
-    kept: Arc<Kept>,
+    /// Guards the cache. Nothing is behind it any more once the queue has ended.
+    pub(crate) line: Arc<LineLock>,
+    pub(crate) kept: Kept,
+    has_left: AtomicBool,
+}
+
+impl Keeper {
+    /// Notes that the cache is gone.
+    pub(crate) fn leave(&self) {
+        self.has_left.store(true, Relaxed);
+        self.kept.clear();
+    }
+}
+
+/// Some queues that have a cache of one pool, by ascending id.
+pub(crate) type Others = Arc<[Arc<Keeper>]>;
+
+/// The queues that have a cache of one pool.
+///
+/// The list is never changed, only replaced by another one, so that whoever looks for a block goes
+/// through the one it knows without a lock, and without counting itself among those who use a queue.
+#[derive(Debug, Default)]
+pub(crate) struct Keepers {
+    list: Mutex<Others>,
+    /// Where the list lies, to tell whether one is still it.
+    place: AtomicUsize,
 }
 
 impl Keepers {
     /// Adds a queue; what its cache says what it has with.
     #[cold]
-    pub(crate) fn add(&self, queue: &Arc<QueueCore>) -> Arc<Kept> {
-        let kept = Arc::new(Kept::default());
-        let keeper = Keeper {
+    pub(crate) fn add(&self, queue: &QueueCore) -> Arc<Keeper> {
+        let keeper = Arc::new(Keeper {
             id: queue.native().id(),
-            queue: Arc::downgrade(queue),
-            kept: Arc::clone(&kept),
-        };
-        let mut keepers = lock(&self.0);
-        if keepers.len() == keepers.capacity() {
-            keepers.retain(|keeper| keeper.queue.strong_count() > 0);
-        }
-        let place = keepers.partition_point(|other| other.id < keeper.id);
-        keepers.insert(place, keeper);
-        kept
+            line: Arc::clone(queue.line_lock()),
+            kept: Kept::default(),
+            has_left: AtomicBool::new(false),
+        });
+        let mut list = lock(&self.list);
+        let present = list.iter().filter(|other| !other.has_left.load(Relaxed));
+        let mut present: Vec<_> = present.cloned().collect();
+        let place = present.partition_point(|other| other.id < keeper.id);
+        present.insert(place, Arc::clone(&keeper));
+        let before = std::mem::replace(&mut *list, Others::from(present));
+        self.place.store(place_of(&list), Relaxed);
+        drop(list);
+        drop(before);
+        keeper
     }
 
-    /// The queues, other than this one, that may have a block of the class.
-    pub(crate) fn others(
-        &self,
-        than: &Arc<QueueCore>,
-        class: Class,
-    ) -> SmallVec<[Arc<QueueCore>; 4]> {
-        let mut others = SmallVec::new();
-        for keeper in lock(&self.0).iter() {
-            if keeper.kept.may_have(class)
-                && !std::ptr::eq(keeper.queue.as_ptr(), Arc::as_ptr(than))
-                && let Some(queue) = keeper.queue.upgrade()
-            {
-                others.push(queue);
-            }
-        }
-        others
+    /// All of them, the queue that asks among them.
+    pub(crate) fn all(&self) -> Others {
+        Arc::clone(&lock(&self.list))
     }
+
+    /// Replaces a list that was had before, if it isn't the newest any more: who knows of a queue's
+    /// cache finds it there.
+    #[inline]
+    pub(crate) fn refresh(&self, known: &mut Others) {
+        // A list that somebody has lies where no other one does.
+        if self.place.load(Relaxed) != place_of(known) {
+            *known = self.all();
+        }
+    }
+}
+
+fn place_of(list: &Others) -> usize {
+    Arc::as_ptr(list).addr()
 }

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::memory::Allocation;
-use crate::pool::acquire::{Found, Wish};
+use crate::pool::acquire::Found;
 use crate::pool::core::PoolCore;
 use crate::pool::find::{is_before, is_over};
 use crate::pool::weaken::Rule;
-use crate::queue::{Line, QueueCore};
-use crate::sync::{MutexGuard, lock};
+use crate::pool::wish::Wish;
+use crate::queue::Line;
 
 impl PoolCore {
     /// An allocation for a request of a plain pool, whose queue has this line and nothing of the
@@ -24,56 +24,45 @@ impl PoolCore {
     pub(crate) fn allocate_nearby(
         self: &Arc<Self>,
         wish: &Wish<'_>,
-        line: MutexGuard<'_, Line>,
+        line: &mut Line,
     ) -> Option<Allocation> {
-        let others = self.keepers.others(wish.queue, wish.class);
-        // Unlocked before the queues are let go of, whose end this may be.
-        let mut line = line;
-        let found = self.find_nearby(wish, &mut line, &others)?;
-        Some(self.make(found, wish, &mut line).0)
+        let found = self.find_nearby(wish, line)?;
+        Some(self.make(found, wish, line).0)
     }
 
-    fn find_nearby(
-        &self,
-        wish: &Wish<'_>,
-        line: &mut Line,
-        others: &[Arc<QueueCore>],
-    ) -> Option<Found> {
+    fn find_nearby(&self, wish: &Wish<'_>, line: &mut Line) -> Option<Found> {
         let slot = self.slot.index();
         let own = line.cache_if_any(slot)?;
         if own.has_parked() || own.has_exact(wish.exact().size) {
             return None;
         }
+        own.look_around(&self.keepers);
+        let (own, clock) = line.cache_and_clock(slot)?;
         let mut looked_at: SmallVec<[_; 4]> = SmallVec::new();
-        for other in others {
-            let native = other.native();
-            let mut theirs = other.try_lock()?;
+        for other in own.others(wish.class) {
+            let mut theirs = other.line.try_lock()?;
             let Some(cache) = theirs.cache_if_any(slot) else {
                 continue;
             };
-            let is_before = |block: &_| is_before(block, native, &line.clock);
             if wish.request.reuse.follow_events
-                && let Some(block) = cache.take_oldest(wish.class, wish.size, wish.most, is_before)
+                && let Some(found) =
+                    Found::in_cache(cache, wish, |block, home| is_before(block, home, clock))
             {
-                return Some(Found::of(block, native).weakened(Rule::FollowEvents));
+                return Some(found.weakened(Rule::FollowEvents));
             }
-            looked_at.push((theirs, native));
+            looked_at.push(theirs);
         }
-        let has_free = {
-            let store = lock(&self.store);
-            if store.pending_bytes() > 0 {
-                return None;
-            }
-            store.free_bytes() >= wish.size
-        };
-        if has_free && let Some(found) = self.take_extent(wish) {
+        if self.stock.pending() > 0 {
+            return None;
+        }
+        if self.stock.free() >= wish.size
+            && let Some(found) = self.take_extent(wish)
+        {
             return Some(found);
         }
-        looked_at.iter_mut().find_map(|(theirs, native)| {
-            let is_over = |block: &_| is_over(block, native);
-            let cache = theirs.cache_if_any(slot)?;
-            let block = cache.take_oldest(wish.class, wish.size, wish.most, is_over)?;
-            Some(Found::of(block, native).weakened(Rule::Opportunistic))
+        looked_at.iter_mut().find_map(|theirs| {
+            let found = Found::in_cache(theirs.cache_if_any(slot)?, wish, is_over)?;
+            Some(found.weakened(Rule::Opportunistic))
         })
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::memory::Allocation;
-use crate::pool::acquire::{Request, Wait};
 use crate::pool::handle::Pool;
 use crate::pool::options::Reuse;
 use crate::pool::recording::{note_free, uses_to_note};
+use crate::pool::wish::{Request, Wait};
 use crate::queue::Queue;
 
 /// The largest alignment that can be asked for, in bytes: a huge page.
@@ -114,7 +114,7 @@ impl Queue {
     }
 
     #[inline]
-    fn check_pool(&self, pool: &Pool) -> Result<()> {
+    pub(crate) fn check_pool(&self, pool: &Pool) -> Result<()> {
         if Arc::ptr_eq(&pool.core().site, self.device().site()) {
             return Ok(());
         }

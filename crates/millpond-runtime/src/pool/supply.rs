@@ -7,6 +7,8 @@ use millpond_hal as hal;
 use millpond_hal::{Arena, DeviceError, RawAllocation};
 use millpond_types::MemoryKind;
 
+use crate::queue::interrupt_holds;
+
 /// A device's memory, or that of one arena of it.
 #[derive(Clone)]
 pub(crate) struct Supply {
@@ -21,6 +23,7 @@ impl Supply {
         kind: MemoryKind,
         layout: Layout,
     ) -> Result<RawAllocation, DeviceError> {
+        interrupt_holds();
         match &self.arena {
             None => self.device.allocate(kind, layout),
             Some(arena) => arena.allocate(layout),
@@ -32,6 +35,7 @@ impl Supply {
     /// # Safety
     /// It came from here, wasn't given back yet, and no submitted command or reference uses it.
     pub(crate) unsafe fn release(&self, segment: RawAllocation) {
+        interrupt_holds();
         match &self.arena {
             // SAFETY: the caller's promise; without an arena the device was asked.
             None => unsafe { self.device.release(segment) },

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::memory::{Allocation, Block};
 use crate::pool::core::PoolCore;
-use crate::queue::QueueCore;
+use crate::queue::{QueueCore, interrupt_holds};
 use crate::trace::current_origin;
 
 impl PoolCore {
@@ -26,6 +26,7 @@ impl PoolCore {
         if !self.is_listened_to() {
             return;
         }
+        interrupt_holds();
         let block = allocation.block();
         let (submitted, mut after) = standing(queue, block);
         after.extend(event.or(queue.native().in_order.then_some(submitted)));
@@ -47,6 +48,7 @@ impl PoolCore {
 
     #[cold]
     fn tell_of_end(&self, home: &QueueCore, block: &Block) {
+        interrupt_holds();
         let (at, after) = standing(home, block);
         self.supply.device.note(&Life::End {
             bytes: range(block),

@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use crate::error::{Error, Result};
-use crate::pool::acquire::Wait;
+use crate::pool::wish::Wait;
 use crate::sync::{Condvar, Mutex, lock};
 use crate::waiting;
 

@@ -16,6 +16,7 @@ use millpond_hal::{Failure, FailureKind};
 
 use crate::error::{Error, Result};
 use crate::queue::Native;
+use crate::queue::hold::interrupt;
 use crate::sync::{Mutex, MutexGuard, lock};
 
 /// How many failures of queues that are gone and done are kept.
@@ -114,6 +115,7 @@ impl Gone {
     /// Takes note of a queue whose last handle goes. No lock of the runtime may be held.
     pub(crate) fn add(&self, native: &Arc<Native>, last: u64, told: usize) {
         const OWN: usize = 2;
+        interrupt();
         native.leave();
         let left = Left {
             native: Arc::clone(native),
@@ -133,6 +135,7 @@ impl Gone {
 
     /// Looks which queues are done.
     fn tidy(&self) -> MutexGuard<'_, State> {
+        interrupt();
         let ended = lock(&self.0).tidy();
         drop(ended);
         lock(&self.0)

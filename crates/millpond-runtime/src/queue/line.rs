@@ -24,12 +24,38 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::memory::Dependencies;
 use crate::pool::{Cache, Site};
-use crate::queue::QueueCore;
 use crate::queue::submit::Use;
-use crate::sync::MutexGuard;
+use crate::queue::{QueueCore, hold};
+use crate::sync::{Mutex, MutexGuard, lock, try_lock};
 
 /// Queues that a clock may know of before it is tidied.
 const CLOCK: usize = 16;
+
+/// A line behind its lock. It has cache lines of its own, and stays where it is for whoever looks
+/// into the queue's caches, after the queue has ended too: there is nothing in it then.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct LineLock(Mutex<Line>);
+
+impl LineLock {
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Line> {
+        self.try_lock().unwrap_or_else(|| self.lock_contended())
+    }
+
+    /// The line, if nobody has it locked.
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Line>> {
+        try_lock(&self.0)
+    }
+
+    /// Who has it may be this very thread, or a thread that waits for a line which this one holds.
+    #[cold]
+    fn lock_contended(&self) -> MutexGuard<'_, Line> {
+        hold::interrupt();
+        lock(&self.0)
+    }
+}
 
 /// Guarded by the queue's lock.
 #[derive(Debug, Default)]
@@ -64,6 +90,11 @@ impl Line {
     #[inline]
     pub(crate) fn cache_if_any(&mut self, slot: usize) -> Option<&mut Cache> {
         self.caches.get_mut(slot)?.as_deref_mut()
+    }
+
+    /// The same, with what the queue knows of others.
+    pub(crate) fn cache_and_clock(&self, slot: usize) -> Option<(&Cache, &Clock)> {
+        Some((self.caches.get(slot)?.as_deref()?, &self.clock))
     }
 
     /// Lets go of the cache of a pool that is gone.

@@ -8,6 +8,7 @@ mod bridge;
 mod call;
 pub(crate) mod fit;
 mod gone;
+mod hold;
 mod inline;
 mod life;
 mod line;
@@ -30,12 +31,14 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
-use crate::sync::{Mutex, MutexGuard, atomic::AtomicBool, lock, try_lock};
+use crate::sync::{MutexGuard, atomic::AtomicBool};
 
 pub(crate) use batch::Batch;
 pub use call::Operands;
 pub(crate) use gone::Gone;
-pub(crate) use line::Line;
+pub use hold::Hold;
+pub(crate) use hold::interrupt as interrupt_holds;
+pub(crate) use line::{Line, LineLock};
 pub(crate) use native::Native;
 pub(crate) use submit::stop_if_interrupted;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use};
@@ -65,7 +68,7 @@ pub(crate) struct QueueCore {
     profiling: bool,
     /// Whether small commands may run on the calling thread.
     pub(crate) inline: bool,
-    line: Mutex<Line>,
+    line: Arc<LineLock>,
 }
 
 impl Queue {
@@ -79,6 +82,7 @@ impl Queue {
     }
 
     /// The device it belongs to.
+    #[inline]
     pub fn device(&self) -> &Device {
         &self.0.device
     }
@@ -233,7 +237,7 @@ impl QueueCore {
         let in_order = !options.out_of_order;
         let inline = device.info().host_executed && in_order && !options.profiling;
         let native = Arc::new(Native::new(native, driver, in_order));
-        let line = Mutex::default();
+        let line = Arc::default();
         Self {
             device,
             native,
@@ -255,13 +259,13 @@ impl QueueCore {
 
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, Line> {
-        lock(&self.line)
+        self.line.lock()
     }
 
-    /// The line, if nobody has it locked.
+    /// What the line is behind.
     #[inline]
-    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Line>> {
-        try_lock(&self.line)
+    pub(crate) fn line_lock(&self) -> &Arc<LineLock> {
+        &self.line
     }
 
     /// An event for a command, with what the queue knows now.
@@ -345,15 +349,19 @@ impl Drop for QueueCore {
     fn drop(&mut self) {
         if lifecycle::is_running() {
             self.flush_caches();
-            let (last, told) = self.with_line(|line| (line.submitted, line.told));
+            // Who still knows of the line by a list of queues finds nothing in it.
+            let line = std::mem::take(&mut *self.lock());
+            let (last, told) = (line.submitted, line.told);
+            drop(line);
             self.device.site().gone.add(&self.native, last, told);
         } else {
-            std::mem::forget(lock(&self.line).take_caches());
+            std::mem::forget(self.lock().take_caches());
         }
     }
 }
 
 impl PartialEq for Queue {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -6,27 +6,89 @@ use std::sync::Arc;
 use triomphe::UniqueArc;
 
 use crate::memory::{Block, Source};
-use crate::pool::{Class, Way};
-use crate::queue::QueueCore;
+use crate::pool::{Class, LEAST_CACHE_LIMIT, Way};
+use crate::queue::hold::interrupt;
+use crate::queue::{Line, QueueCore};
+
+/// Blocks that leave a queue's caches.
+pub(super) struct Leaving<'a> {
+    blocks: Vec<UniqueArc<Block>>,
+    /// Begun while they were still where others find them.
+    way: Way<'a>,
+}
 
 impl QueueCore {
-    /// Takes back a block whose last handle was dropped.
+    /// Takes back a block of a pool whose last handle was dropped.
     #[inline]
     pub(crate) fn recycle(&self, mut block: UniqueArc<Block>) {
-        let owned = &mut *block;
-        *owned.host_shared.get_mut() = false;
-        owned.tracking.forget_content();
-        if let Some(tag) = owned.tag.take() {
-            tag.refund(owned.capacity);
+        let parked = self.end(&mut block);
+        let leaving = self.keep(&mut self.lock(), block, parked);
+        if let Some(leaving) = leaving {
+            self.give_up(leaving);
         }
-        let Source::Pool { pool, class } = &owned.source else {
-            return;
+    }
+
+    /// Ends the life of a block that nobody else has; whether other queues may still be using it.
+    #[inline]
+    pub(super) fn end(&self, block: &mut Block) -> bool {
+        *block.host_shared.get_mut() = false;
+        let is_plain = matches!(&block.source, Source::Pool { pool, .. } if pool.is_plain());
+        if !is_plain || block.tag.is_some() {
+            self.tell_end(block);
+        }
+        block.tracking.abandon()
+    }
+
+    /// Tells all who want to know of it that a block's life ends.
+    #[cold]
+    fn tell_end(&self, block: &mut Block) {
+        if let Some(tag) = block.tag.take() {
+            tag.refund(block.capacity);
+        }
+        if let Source::Pool { pool, .. } = &block.source {
+            pool.note_end(self, block);
+            pool.tell_end(self, block);
+        }
+    }
+
+    /// Puts a block whose life has ended into its cache, under the line; what has to leave the cache
+    /// for it.
+    #[inline]
+    pub(super) fn keep(
+        &self,
+        line: &mut Line,
+        block: UniqueArc<Block>,
+        parked: bool,
+    ) -> Option<Leaving<'_>> {
+        // What is freed all the time: there is room for it, and nobody to ask.
+        if let Source::Pool {
+            pool,
+            class: Class::Small(index),
+        } = &block.source
+            && !parked
+            && pool.is_plain()
+            && let Some(cache) = line.cache_if_any(pool.slot.index())
+            && cache.bytes() + block.capacity <= LEAST_CACHE_LIMIT
+        {
+            let index = *index;
+            cache.put_small(block, index);
+            return None;
+        }
+        self.keep_any(line, block, parked)
+    }
+
+    /// The same for any block.
+    #[inline(never)]
+    fn keep_any(
+        &self,
+        line: &mut Line,
+        block: UniqueArc<Block>,
+        parked: bool,
+    ) -> Option<Leaving<'_>> {
+        let Source::Pool { pool, class } = &block.source else {
+            return None;
         };
-        pool.note_end(self, owned);
-        pool.tell_end(self, owned);
         let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
-        let parked = owned.tracking.has_others() && !owned.tracking.is_quiet(&self.native);
-        let mut line = self.lock();
         // Asked under the line: a pool that is closed after this finds the block in the cache.
         let stays = class != Class::Dedicated && !pool.is_closed();
         // There always is one: it counts its queue's live blocks.
@@ -34,37 +96,43 @@ impl QueueCore {
             cache.count_out(block.capacity, block.bytes);
             if stays {
                 cache.put(block, class, parked);
-                if cache.is_full(limit) {
-                    let mut way = self.device.site().underway.begin();
-                    let evicted = cache.evict(limit);
-                    drop(line);
-                    self.give_up(evicted, &mut way);
-                }
-                return;
+                let is_full = cache.is_full(limit);
+                return is_full.then(|| self.leaving(|| cache.evict(limit)));
             }
         }
-        drop(line);
-        self.give_up(vec![block], &mut self.device.site().underway.begin());
+        Some(self.leaving(|| vec![block]))
     }
 
-    /// Hands blocks to the stores of their pools.
-    fn give_up(&self, blocks: Vec<UniqueArc<Block>>, way: &mut Way<'_>) {
+    #[cold]
+    fn leaving(&self, take: impl FnOnce() -> Vec<UniqueArc<Block>>) -> Leaving<'_> {
+        let way = self.device.site().underway.begin();
+        Leaving {
+            blocks: take(),
+            way,
+        }
+    }
+
+    /// Hands blocks to the stores of their pools. The line may not be locked: a pool may end.
+    #[cold]
+    pub(super) fn give_up(&self, leaving: Leaving<'_>) {
+        interrupt();
+        let Leaving { blocks, mut way } = leaving;
         for block in blocks {
             if let Source::Pool { pool, .. } = &block.source {
                 let pool = Arc::clone(pool);
-                pool.absorb(vec![block], &self.native, way);
+                pool.absorb(vec![block], &self.native, &mut way);
             }
         }
     }
 
     /// Empties all caches.
     pub(super) fn flush_caches(&self) {
-        let mut way = self.device.site().underway.begin();
-        let blocks: Vec<_> = self.with_line(|line| {
-            let mut caches = line.take_caches();
+        let mut caches = Vec::new();
+        let leaving = self.leaving(|| {
+            caches = self.lock().take_caches();
             let used = caches.iter_mut().flatten();
             used.flat_map(|cache| cache.clear()).collect()
         });
-        self.give_up(blocks, &mut way);
+        self.give_up(leaving);
     }
 }

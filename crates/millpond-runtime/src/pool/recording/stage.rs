@@ -10,11 +10,11 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::memory::Allocation;
-use crate::pool::acquire::{Request, Wait};
 use crate::pool::handle::{Fit, Pool};
 use crate::pool::recording::lane::Lane;
 use crate::pool::recording::tally::Tally;
 use crate::pool::recording::{RecordedPoint, Replay, Step};
+use crate::pool::wish::{Request, Wait};
 use crate::queue::{BACKLOG, Queue, Use};
 
 /// Commands that a step submits at most before it looks for room again.

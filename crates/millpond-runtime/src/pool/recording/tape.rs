@@ -16,13 +16,14 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::lifecycle;
 use crate::memory::{Allocation, Block};
-use crate::pool::acquire::{Request, Wait};
 use crate::pool::core::PoolCore;
 use crate::pool::handle::Pool;
 use crate::pool::recording::text::write_header;
 use crate::pool::recording::{RecordedPoint, RecordedUse, Recording, Step};
 use crate::pool::tag::Tag;
-use crate::queue::QueueCore;
+use crate::pool::wish::{Request, Wait};
+use crate::queue::{QueueCore, interrupt_holds};
+use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::{Mutex, lock};
 
 /// Bytes that are collected before a writer is called.
@@ -195,6 +196,46 @@ impl RecordingWriter {
 }
 
 impl PoolCore {
+    /// Has what happens written down, or no longer.
+    pub(crate) fn set_tape(&self, tape: Option<Arc<Tape>>) {
+        interrupt_holds();
+        let mut slot = lock(&self.tape);
+        self.site.count_duty(tape.is_some(), slot.is_some());
+        *slot = tape;
+        self.choose_way_with(slot.is_some());
+    }
+
+    /// Ends a tape, if it is the one that is written.
+    pub(crate) fn end_tape(&self, tape: &Arc<Tape>) {
+        if !lifecycle::is_running() {
+            // In a forked child nobody may be left to unlock the tape.
+            return;
+        }
+        let is_this = lock(&self.tape)
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(own, tape));
+        if is_this {
+            self.set_tape(None);
+        }
+    }
+
+    /// Whether what happens is written down.
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorded.load(Relaxed)
+    }
+
+    /// Writes a step down, where that is asked for.
+    #[inline]
+    pub(crate) fn note(&self, step: impl FnOnce() -> Step) {
+        if self.is_recorded() {
+            interrupt_holds();
+            if let Some(tape) = &*lock(&self.tape) {
+                tape.note(step());
+            }
+        }
+    }
+
     /// Writes down that memory was had, where that is asked for.
     #[inline]
     pub(crate) fn note_begin(

@@ -7,6 +7,7 @@
 //! has, and a stuck queue delays only its own. Nothing here calls a driver.
 
 mod segments;
+mod stock;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,8 @@ use smallvec::SmallVec;
 use crate::pool::class::LARGEST;
 use crate::pool::store::segments::Segment;
 use crate::queue::Native;
+
+pub(crate) use stock::Stock;
 
 /// Memory is scarce when less than this part of it isn't in use, and there is no more to be had.
 const SCARCE: usize = 8;
@@ -40,8 +43,7 @@ pub(crate) struct Store {
     by_size: BTreeSet<(usize, usize)>,
     pending: BTreeMap<usize, Pending>,
     ledgers: BTreeMap<QueueId, Ledger>,
-    free_bytes: usize,
-    pending_bytes: usize,
+    stock: Arc<Stock>,
     /// Whether the pool couldn't grow for a request, and hasn't since, and little was left.
     was_scarce: bool,
 }
@@ -93,7 +95,7 @@ pub(crate) struct Cut {
 impl Store {
     /// Bytes of free extents.
     pub(crate) fn free_bytes(&self) -> usize {
-        self.free_bytes
+        self.stock.free()
     }
 
     /// Bytes of all segments.
@@ -103,7 +105,12 @@ impl Store {
 
     /// Bytes of extents that wait for their last use.
     pub(crate) fn pending_bytes(&self) -> usize {
-        self.pending_bytes
+        self.stock.pending()
+    }
+
+    /// Both, to be read without the lock.
+    pub(crate) fn stock(&self) -> &Arc<Stock> {
+        &self.stock
     }
 
     /// Length of the largest free extent.
@@ -137,7 +144,7 @@ impl Store {
     /// Whether little was left when the pool couldn't grow, and is still: what is granted is then
     /// not rounded up to classes, which would take from others what their requests need.
     pub(crate) fn is_scarce(&mut self) -> bool {
-        self.was_scarce &= self.free_bytes + self.pending_bytes < self.bytes / SCARCE;
+        self.was_scarce &= self.free_bytes() + self.pending_bytes() < self.bytes / SCARCE;
         self.was_scarce
     }
 
@@ -212,7 +219,7 @@ impl Store {
             waiting: BTreeSet::new(),
         });
         ledger.waiting.insert((*sequence, begin));
-        self.pending_bytes += len;
+        self.stock.count_pending(len as isize);
         self.pending.insert(begin, Pending { len, conditions });
     }
 
@@ -323,7 +330,7 @@ impl Store {
     }
 
     fn insert_free(&mut self, begin: usize, len: usize, fresh_from: usize) {
-        self.free_bytes += len;
+        self.stock.count_free(len as isize);
         self.free.insert(begin, Free { len, fresh_from });
         if !self.is_dedicated(begin) {
             self.by_size.insert((len, begin));
@@ -335,14 +342,14 @@ impl Store {
         let Some(extent) = self.free.remove(&begin) else {
             return usize::MAX;
         };
-        self.free_bytes -= extent.len;
+        self.stock.count_free(-(extent.len as isize));
         self.by_size.remove(&(extent.len, begin));
         extent.fresh_from
     }
 
     fn remove_pending(&mut self, begin: usize) -> Option<Pending> {
         let extent = self.pending.remove(&begin)?;
-        self.pending_bytes -= extent.len;
+        self.stock.count_pending(-(extent.len as isize));
         if let Some((queue, sequence)) = extent.conditions.first()
             && let Some(ledger) = self.ledgers.get_mut(&queue.id())
         {
@@ -372,7 +379,7 @@ impl Store {
         {
             let len = end - before;
             let shorter = std::mem::replace(extent, Free { len, fresh_from });
-            self.free_bytes += len - shorter.len;
+            self.stock.count_free((len - shorter.len) as isize);
             if self.by_size.remove(&(shorter.len, before)) {
                 self.by_size.insert((len, before));
             }

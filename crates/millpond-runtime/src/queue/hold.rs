@@ -1,0 +1,201 @@
+//! A queue whose line one thread holds for several allocations and frees, so that each of them takes
+//! no lock of its own.
+//!
+//! Holding promises speed and nothing else: whatever could need the line lets go of it first, and
+//! the next call that is made of the hold takes it again. So a destructor or any other call on the
+//! same thread finds the queue as if it weren't held, and a thread never waits while it holds a
+//! line in this way: not for another line, a command, a driver, nor for memory. `interrupt` is
+//! called wherever that begins.
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use millpond_types::MemoryKind;
+
+use crate::error::Result;
+use crate::lifecycle;
+use crate::memory::{Allocation, Source};
+use crate::pool::{Pool, PoolCore};
+use crate::queue::{Line, Queue};
+use crate::sync::{MutexGuard, thread_local};
+
+/// A line that is held, in the list of those that its thread holds.
+struct Held<'q> {
+    line: Cell<Option<MutexGuard<'q, Line>>>,
+    /// The one that was begun before, and ends after.
+    outer: Option<NonNull<Held<'static>>>,
+}
+
+thread_local! {
+    /// The innermost.
+    static INNERMOST: Cell<Option<NonNull<Held<'static>>>> = const { Cell::new(None) };
+}
+
+/// Lets go of every line that this thread holds, until the next call that is made of its hold.
+#[inline]
+pub(crate) fn interrupt() {
+    if let Some(innermost) = INNERMOST.with(Cell::get) {
+        interrupt_all(innermost);
+    }
+}
+
+#[cold]
+fn interrupt_all(innermost: NonNull<Held<'static>>) {
+    let mut next = Some(innermost);
+    while let Some(held) = next {
+        // SAFETY: what is in the list of this thread lives in a call of `Queue::hold` that hasn't
+        // returned, which takes it out before it does; only this thread refers to it, and never
+        // mutably.
+        let held = unsafe { held.as_ref() };
+        drop(held.line.take());
+        next = held.outer;
+    }
+}
+
+/// Takes a line out of the list of its thread.
+struct End<'h, 'q>(&'h Held<'q>);
+
+impl Drop for End<'_, '_> {
+    fn drop(&mut self) {
+        INNERMOST.with(|innermost| innermost.set(self.0.outer));
+    }
+}
+
+/// A queue, inside of [`Queue::hold`].
+pub struct Hold<'q> {
+    queue: &'q Queue,
+    held: Held<'q>,
+    /// A handle of the queue for the next allocation, left by the last free.
+    spare: Cell<Option<Queue>>,
+    /// Lines are unlocked on the thread that locked them.
+    thread: PhantomData<*const ()>,
+}
+
+impl Queue {
+    /// Has the body allocate and free on this queue without a lock for each call: the first of them
+    /// takes the queue's own, which is held until the body returns.
+    ///
+    /// Other threads that use the queue wait meanwhile, so the body should be short, and take no
+    /// lock that such a thread may have. It may do anything else: what has to wait, calls a driver or
+    /// uses this queue in another way, such as dropping an allocation, gives the lock up, and the
+    /// next call of the [`Hold`] takes it again.
+    ///
+    /// ```
+    /// # use millpond_hal::{Driver, null::NullDriver};
+    /// # use millpond_runtime::{Device, MemoryKind};
+    /// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+    /// let queue = device.default_queue()?;
+    /// let result = queue.hold(|queue| {
+    ///     let temporary = queue.allocate(MemoryKind::Device, 1000)?;
+    ///     let result = queue.allocate(MemoryKind::Device, 500)?;
+    ///     queue.free(temporary);
+    ///     Ok::<_, millpond_runtime::Error>(result)
+    /// })?;
+    /// assert_eq!(result.bytes(), 500);
+    /// # Ok::<(), millpond_runtime::Error>(())
+    /// ```
+    pub fn hold<R>(&self, body: impl FnOnce(&Hold<'_>) -> R) -> R {
+        let hold = Hold {
+            queue: self,
+            held: Held {
+                line: Cell::new(None),
+                outer: INNERMOST.with(Cell::get),
+            },
+            spare: Cell::new(None),
+            thread: PhantomData,
+        };
+        let _end = End(&hold.held);
+        INNERMOST.with(|innermost| innermost.set(Some(NonNull::from(&hold.held).cast())));
+        body(&hold)
+    }
+}
+
+impl<'q> Hold<'q> {
+    /// The queue.
+    pub fn queue(&self) -> &Queue {
+        self.queue
+    }
+
+    /// The same as [`Queue::allocate`].
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn allocate(&self, kind: MemoryKind, bytes: usize) -> Result<Allocation> {
+        let device = self.queue.device();
+        let default = device.default_pool_core(kind);
+        match device.current_pools().get(default) {
+            None => self.allocate_in(default, bytes),
+            Some(pool) => self.allocate_in(&pool, bytes),
+        }
+    }
+
+    /// The same as [`Queue::allocate_from`].
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn allocate_from(&self, pool: &Pool, bytes: usize) -> Result<Allocation> {
+        self.queue.check_pool(pool)?;
+        self.allocate_in(pool.core(), bytes)
+    }
+
+    #[inline]
+    fn allocate_in(&self, pool: &Arc<PoolCore>, bytes: usize) -> Result<Allocation> {
+        let core = self.queue.core();
+        if let Some(class) = pool.plain_class(core, bytes) {
+            lifecycle::check("allocate")?;
+            let mut line = self.line();
+            let home = || self.spare.take().unwrap_or_else(|| self.queue.clone());
+            if let Some(allocation) = pool.allocate_plainly(core, &mut line, class, bytes, home)? {
+                self.held.line.set(Some(line));
+                return Ok(allocation);
+            }
+        }
+        pool.allocate_generally(core, bytes)
+    }
+
+    /// The same as dropping the allocation, which may be any.
+    #[inline]
+    pub fn free(&self, allocation: Allocation) {
+        if !lifecycle::is_running() {
+            return drop(allocation);
+        }
+        let mut block = match allocation.try_into_unique() {
+            Ok(block) => block,
+            Err(shared) => return drop(shared),
+        };
+        let is_at_home = block.home.as_ref() == Some(self.queue);
+        if !is_at_home || !matches!(block.source, Source::Pool { .. }) {
+            return drop(Allocation::new(block.shareable()));
+        }
+        let core = self.queue.core();
+        let home = block.home.take();
+        let parked = core.end(&mut block);
+        let mut line = self.line();
+        let leaving = core.keep(&mut line, block, parked);
+        if let Some(leaving) = leaving {
+            drop(line);
+            core.give_up(leaving);
+        } else {
+            self.held.line.set(Some(line));
+        }
+        self.spare.set(home);
+    }
+
+    /// The line, as it was held or locked again.
+    #[inline]
+    fn line(&self) -> MutexGuard<'q, Line> {
+        let line = self.held.line.take();
+        line.unwrap_or_else(|| self.queue.core().lock())
+    }
+}
+
+impl fmt::Debug for Hold<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hold({:?})", self.queue)
+    }
+}
