@@ -16,6 +16,7 @@ mod choice;
 mod counts;
 mod fragmentation;
 mod frees;
+mod held;
 mod injection;
 mod life;
 mod limits;

@@ -20,6 +20,8 @@ mod budget;
 #[cfg(shuttle)]
 mod end;
 #[cfg(shuttle)]
+mod held;
+#[cfg(shuttle)]
 mod patience;
 #[cfg(shuttle)]
 mod provider;

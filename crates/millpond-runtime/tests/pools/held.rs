@@ -1,0 +1,216 @@
+//! A queue whose line is held: the same answers as without, and nothing that ever hangs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::channel;
+
+use millpond_runtime::{Error, Hold, MemoryKind, PoolOptions, Release};
+
+use crate::support::{in_order, out_of_order};
+use crate::{GIB, KIB, MIB, at_most, at_once, check, close_gate, each, null, pool, use_on};
+
+/// What is done on a queue while it is held, with the same answers as elsewhere.
+#[test]
+fn a_held_queue_allocates_and_frees_as_any_other() {
+    each(|device| {
+        let pool = pool(device, PoolOptions::default());
+        let queue = in_order(device);
+        let first = queue.allocate_from(&pool, 1000).unwrap();
+        let address = first.address();
+        queue.hold(|held| {
+            held.free(first);
+            let again = held.allocate_from(&pool, 900).unwrap();
+            assert_eq!((again.address(), again.bytes()), (address, 900));
+            assert!(again.is_on(&queue) && again.is_from(&pool));
+            for bytes in [0, 1, 5 * MIB, 70 * MIB] {
+                held.free(held.allocate_from(&pool, bytes).unwrap());
+                let now = pool.statistics();
+                assert_eq!((now.live, now.used, now.requested), (1, 1024, 900));
+            }
+            let default = held.allocate(MemoryKind::Device, KIB).unwrap();
+            assert!(!default.is_from(&pool));
+            let _scope = pool.scope();
+            let scoped = held.allocate(MemoryKind::Device, KIB).unwrap();
+            assert!(scoped.is_from(&pool));
+            assert_eq!(held.queue(), &queue);
+        });
+        check(&pool);
+        assert_eq!(pool.statistics().live, 0);
+    });
+}
+
+/// Frees that are more than putting a block into the queue's own cache.
+#[test]
+fn a_held_queue_frees_whatever_it_is_given() {
+    each(|device| {
+        let pool = pool(device, PoolOptions::default());
+        let (queue, other) = (in_order(device), in_order(device));
+        let (told, tells) = channel();
+        queue.hold(|held| {
+            let shared = held.allocate_from(&pool, KIB).unwrap();
+            held.free(shared.clone());
+            assert_eq!(pool.statistics().live, 1);
+            held.free(shared);
+            held.free(other.allocate_from(&pool, KIB).unwrap());
+            assert_eq!(pool.statistics().live, 0);
+            // More than a cache keeps.
+            let many: Vec<_> = (0..12)
+                .map(|_| held.allocate_from(&pool, 40 * MIB).unwrap())
+                .collect();
+            many.into_iter().for_each(|memory| held.free(memory));
+            let mut bytes = vec![0_u8; 4096];
+            let base = millpond_runtime::Address::new(bytes.as_mut_ptr().addr());
+            let release = Release::anywhere(move || told.send(()).unwrap());
+            // SAFETY: nobody uses the bytes, which live until the release was called.
+            #[allow(unsafe_code, reason = "foreign memory")]
+            let foreign = unsafe { queue.import(MemoryKind::Host, base, 4096, release) };
+            held.free(foreign.unwrap());
+            tells.recv().unwrap();
+        });
+        check(&pool);
+        assert_eq!(pool.statistics().live, 0);
+    });
+}
+
+/// The line is let go of by whatever needs it or has to wait, on the same thread.
+#[test]
+fn whatever_is_done_while_a_queue_is_held_finds_it_free() {
+    each(|device| {
+        let pool = pool(device, PoolOptions::default());
+        let (queue, other) = (in_order(device), in_order(device));
+        let unordered = out_of_order(device);
+        let begin = |held: &Hold<'_>| held.allocate_from(&pool, KIB).unwrap();
+        queue.hold(|held| {
+            drop(begin(held));
+            let memory = begin(held);
+            let event = use_on(&queue, &memory);
+            event.wait().unwrap();
+            held.free(begin(held));
+            use_on(&other, &memory);
+            held.free(begin(held));
+            queue.wait().unwrap();
+            held.free(begin(held));
+            device.wait().unwrap();
+            held.free(begin(held));
+            queue.record().unwrap();
+            other.wait_for(&queue.record().unwrap()).unwrap();
+            held.free(begin(held));
+            pool.trim(0).unwrap();
+            held.free(begin(held));
+            drop(queue.allocate_with(&pool, KIB, &at_once()).unwrap());
+            drop(unordered.allocate_from(&pool, KIB).unwrap());
+            held.free(begin(held));
+            drop(in_order(device));
+            held.free(begin(held));
+            queue.hold(|inner| inner.free(begin(held)));
+            other.hold(|inner| {
+                held.free(begin(held));
+                inner.free(begin(inner));
+                held.free(begin(inner));
+                inner.free(begin(held));
+            });
+            held.free(begin(held));
+            held.free(memory);
+        });
+        check(&pool);
+        assert_eq!(pool.statistics().live, 0);
+    });
+}
+
+/// A task needs the line that is held by the thread which waits for the task.
+#[test]
+fn a_thread_that_waits_holds_no_line() {
+    each(|device| {
+        let pool = pool(device, PoolOptions::default());
+        let (queue, other) = (in_order(device), in_order(device));
+        queue.hold(|held| {
+            let memory = held.allocate_from(&pool, KIB).unwrap();
+            let same = queue.clone();
+            let gate = close_gate(&other);
+            let from = pool.clone();
+            let event = other.task("free", &[], move || {
+                drop(memory);
+                drop(same.allocate_from(&from, KIB).unwrap());
+                Ok(())
+            });
+            held.free(held.allocate_from(&pool, 2 * KIB).unwrap());
+            gate.open();
+            event.unwrap().wait().unwrap();
+            held.free(held.allocate_from(&pool, 2 * KIB).unwrap());
+        });
+        assert_eq!(pool.statistics().live, 0);
+    });
+}
+
+/// Threads that hold two queues in opposite orders take turns.
+#[test]
+fn queues_may_be_held_in_any_order() {
+    each(|device| {
+        let pool = pool(device, PoolOptions::default());
+        let queues = [in_order(device), in_order(device)];
+        std::thread::scope(|scope| {
+            for turned in [false, true] {
+                let (pool, queues) = (&pool, &queues);
+                scope.spawn(move || {
+                    let [first, second] =
+                        [&queues[usize::from(turned)], &queues[usize::from(!turned)]];
+                    for _ in 0..2000 {
+                        first.hold(|first| {
+                            let one = first.allocate_from(pool, KIB).unwrap();
+                            second.hold(|second| {
+                                let two = second.allocate_from(pool, KIB).unwrap();
+                                first.free(two);
+                                second.free(one);
+                            });
+                        });
+                    }
+                });
+            }
+        });
+        check(&pool);
+        assert_eq!(pool.statistics().live, 0);
+    });
+}
+
+#[test]
+fn a_body_that_panics_lets_go_of_the_line() {
+    each(|device| {
+        let queue = in_order(device);
+        let end = catch_unwind(AssertUnwindSafe(|| {
+            queue.hold(|held| {
+                held.free(held.allocate(MemoryKind::Device, KIB).unwrap());
+                panic!("on purpose")
+            })
+        }));
+        end.unwrap_err();
+        let other = queue.clone();
+        std::thread::spawn(move || drop(other.allocate(MemoryKind::Device, KIB).unwrap()))
+            .join()
+            .unwrap();
+        queue.hold(|held| held.free(held.allocate(MemoryKind::Device, KIB).unwrap()));
+    });
+}
+
+#[test]
+fn errors_of_a_held_queue_are_those_of_the_queue() {
+    let (_driver, device) = null(GIB);
+    let small = pool(&device, at_most(MIB));
+    let queue = in_order(&device);
+    queue.hold(|held| {
+        let all = held.allocate_from(&small, MIB).unwrap();
+        let refused = held.allocate_from(&small, KIB).unwrap_err();
+        assert!(matches!(refused, Error::OutOfMemory(_)), "{refused}");
+        held.free(all);
+        held.free(held.allocate_from(&small, KIB).unwrap());
+        let (_driver, other) = null(GIB);
+        let elsewhere = pool(&other, at_most(MIB));
+        let refused = held.allocate_from(&elsewhere, KIB).unwrap_err();
+        assert!(matches!(refused, Error::DeviceMismatch { .. }), "{refused}");
+        small.close().unwrap();
+        let refused = held.allocate_from(&small, KIB).unwrap_err();
+        assert!(matches!(refused, Error::PoolClosed { .. }), "{refused}");
+        held.free(held.allocate(MemoryKind::Device, KIB).unwrap());
+        queue.close();
+        let refused = held.allocate(MemoryKind::Device, KIB).unwrap_err();
+        assert!(matches!(refused, Error::Closed { .. }), "{refused}");
+    });
+}
