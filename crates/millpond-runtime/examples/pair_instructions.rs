@@ -55,6 +55,7 @@ mod cases {
     /// All cases by name.
     pub(crate) const ALL: &[(&str, Pairs)] = &[
         ("same queue, a size class", |mark| same_queue(1000, mark)),
+        ("same queue, its lock held", lock_held),
         ("same queue, a large size", |mark| {
             same_queue(64 << 20, mark);
         }),
@@ -79,15 +80,37 @@ mod cases {
         Completed,
     }
 
-    /// A queue that finds what it freed a moment ago.
-    fn same_queue(bytes: usize, mark: Mark) {
+    fn default_queue() -> Queue {
         // An eighth of such a device is less than a gigabyte.
         let driver = NullDriver::with(NullOptions {
             memory: 4 << 30,
             ..NullOptions::default()
         });
         let devices = Registry::new(&[Arc::new(driver) as Arc<dyn Driver>]);
-        let queue = devices.default_device().unwrap().default_queue().unwrap();
+        devices.default_device().unwrap().default_queue().unwrap()
+    }
+
+    /// The same as `same_queue`, by who holds the queue's lock.
+    fn lock_held(mark: Mark) {
+        default_queue().hold(|queue| {
+            let pairs = |count: usize| {
+                for _ in 0..count {
+                    let memory = queue.allocate(MemoryKind::Device, black_box(1000));
+                    queue.free(black_box(memory.unwrap()));
+                }
+            };
+            pairs(100);
+            for count in [PAIRS, 2 * PAIRS] {
+                mark();
+                pairs(count);
+                mark();
+            }
+        });
+    }
+
+    /// A queue that finds what it freed a moment ago.
+    fn same_queue(bytes: usize, mark: Mark) {
+        let queue = default_queue();
         let pairs = |count: usize| {
             for _ in 0..count {
                 drop(black_box(

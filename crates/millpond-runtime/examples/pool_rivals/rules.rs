@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use millpond_hal::null::{NullDriver, NullOptions};
 use millpond_hal::{Access, QueueOptions};
-use millpond_runtime::{Allocation, Device, MemoryKind, Pool, PoolOptions, Queue, Use};
+use millpond_runtime::{Allocation, Device, Hold, MemoryKind, Pool, PoolOptions, Queue, Use};
 
 use crate::Effort;
 use crate::clock::{Latencies, best};
@@ -21,6 +21,7 @@ pub(crate) fn table(effort: Effort) -> Table {
     let rows = [
         ("its two locks alone", locks(effort)),
         ("same queue (R1)", same_queue(effort)),
+        ("same queue, its lock held", lock_held(effort)),
         ("other queue, never used", other_queue(effort, false, KIB)),
         ("other queue, through an event (R2)", through_event(effort)),
         (
@@ -78,6 +79,17 @@ fn locks(effort: Effort) -> Vec<f64> {
 fn same_queue(effort: Effort) -> Vec<f64> {
     let queue = device().default_queue().unwrap();
     windows(effort, || drop(black_box(allocate(&queue, KIB))))
+}
+
+/// Without its two locks: one is taken for all pairs of a window.
+fn lock_held(effort: Effort) -> Vec<f64> {
+    let queue = device().default_queue().unwrap();
+    let pairs = |queue: &Hold<'_>| {
+        windows(effort, || {
+            queue.free(black_box(queue.allocate(MemoryKind::Device, KIB).unwrap()));
+        })
+    };
+    queue.hold(pairs)
 }
 
 fn allocate(queue: &Queue, bytes: usize) -> Allocation {
