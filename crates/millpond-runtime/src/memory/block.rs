@@ -179,7 +179,22 @@ mod tests {
     use millpond_types::MemoryKind;
     use triomphe::Arc;
 
+    use super::Block;
     use crate::device::Device;
+    use crate::pool::Cache;
+    use crate::queue::{LineLock, QueueCore};
+
+    /// Processors fetch lines of 64 bytes in pairs.
+    #[test]
+    fn f096_what_threads_write_has_cache_lines_of_its_own() {
+        let alignments = [
+            align_of::<Block>(),
+            align_of::<Cache>(),
+            align_of::<LineLock>(),
+            align_of::<QueueCore>(),
+        ];
+        assert_eq!(alignments, [128; 4]);
+    }
 
     #[test]
     fn m6_a_block_whose_last_two_handles_went_at_once_goes_back_to_its_pool() {

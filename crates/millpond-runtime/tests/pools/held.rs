@@ -56,7 +56,9 @@ fn a_held_queue_frees_whatever_it_is_given() {
             let many: Vec<_> = (0..12)
                 .map(|_| held.allocate_from(&pool, 40 * MIB).unwrap())
                 .collect();
-            many.into_iter().for_each(|memory| held.free(memory));
+            for memory in many {
+                held.free(memory);
+            }
             let mut bytes = vec![0_u8; 4096];
             let base = millpond_runtime::Address::new(bytes.as_mut_ptr().addr());
             let release = Release::anywhere(move || told.send(()).unwrap());
