@@ -97,6 +97,9 @@ pub(crate) fn runtime_error(error: &Error) -> PyErr {
             attributes.set_item("used", used)?;
             attributes.set_item("budget", budget)
         }),
+        Error::Shared { handles, .. } => own("MemoryInUseError", message, |attributes| {
+            attributes.set_item("handles", handles)
+        }),
         Error::Device(_) => own("DeviceError", message, |_| Ok(())),
         Error::NotShareable { .. } | Error::Handle(_) => own("SharingError", message, |_| Ok(())),
         Error::Closed { .. } => own("QueueClosedError", message, |_| Ok(())),

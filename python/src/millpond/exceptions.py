@@ -72,6 +72,13 @@ class LinAlgError(CommandError, ValueError):
     """
 
 
+class MemoryInUseError(Error):
+    """Memory can't be freed, as others have handles to it."""
+
+    #: How many others.
+    handles: int
+
+
 class OutOfMemoryError(Error, MemoryError):
     """No memory, even after waiting for what was about to be freed. Sizes are in bytes."""
 

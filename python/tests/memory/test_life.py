@@ -109,11 +109,12 @@ def test_shared_memory_is_not_freed(line):
     memory, _ = line.alloc(16, kind="host")
     memory.fill(5)
     views = [memory[:4], memory[4:]]
-    with pytest.raises(millpond.Error, match="free: 2 other handles share the allocation"):
+    with pytest.raises(millpond.MemoryInUseError, match="free: 2 other handles share the allocation") as caught:
         line.free(memory)
+    assert caught.value.handles == 2
     assert views.pop().tobytes() == bytes([5]) * 12
     with memoryview(memory) as seen:
-        with pytest.raises(millpond.Error, match="2 other handles"):
+        with pytest.raises(millpond.MemoryInUseError, match="2 other handles"):
             line.free(memory)
         assert bytes(seen) == bytes([5]) * 16
     views.clear()
@@ -124,7 +125,7 @@ def test_memory_of_a_pending_task_is_not_freed(line, eventually):
     memory, _ = line.alloc(16, kind="host")
     gate = line.gate()
     task = line.task(int, memory)
-    with pytest.raises(millpond.Error, match="1 other handles"):
+    with pytest.raises(millpond.MemoryInUseError, match="1 other handles"):
         line.free(memory)
     gate.open()
     task.wait()

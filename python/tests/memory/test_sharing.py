@@ -271,7 +271,7 @@ def test_an_export_keeps_the_memory_until_it_is_closed(pool):
     export = memory.export()
     assert (export.nbytes, export.kind, export.fd, export.is_closed) == (1000, pool.kind, export.fileno(), False)
     assert repr(export) == f"<Export of 1000 bytes of {pool.kind} memory, fd {export.fd}>"
-    with pytest.raises(millpond.Error, match="1 other handles share the allocation"):
+    with pytest.raises(millpond.MemoryInUseError, match="1 other handles share the allocation"):
         memory.queue.free(memory)
     del memory
     assert pool.allocate(1000).ptr != address
