@@ -1,10 +1,12 @@
 """What arrays and dtypes say about themselves."""
 
+import copy
 import inspect
 import pickle
 import subprocess
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -39,14 +41,128 @@ def test_views_describe_themselves():
     assert xp.zeros((2, 3, 4)).mT.shape == (2, 4, 3)
 
 
-def test_flags_are_named_by_letters_too():
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x,
+        lambda x: x.T,
+        lambda x: x[0],
+        lambda x: x[::2],
+        lambda x: x[:, :1],
+        lambda x: xp.broadcast_to(x, (2, 4, 3)),
+    ],
+)
+def test_flags_are_numpys(view):
+    x = view(xp.zeros((4, 3), usm_type="host"))
+    flags, theirs = x.flags, np.asarray(x).flags
+    for letter in ("C", "F", "W", "FNC", "FORC"):
+        assert flags[letter] == theirs[letter]
+    assert flags["FC"] == flags.fc == (theirs.c_contiguous and theirs.f_contiguous)
+    assert (flags.c_contiguous, flags.f_contiguous) == (theirs.c_contiguous, theirs.f_contiguous)
+    assert (flags.forc, flags.fnc, flags.contiguous) == (theirs.forc, theirs.fnc, theirs.forc)
+    assert flags.flags == flags.c_contiguous + 2 * flags.f_contiguous + 4 * flags.writable
+
+
+def test_flags_equal_those_that_say_the_same():
     flags = xp.zeros((2, 3)).flags
-    assert (flags["C"], flags["F"], flags["W"], flags["FC"], flags["FNC"]) == (True, False, True, True, False)
-    assert (flags.writable, flags.forc, flags.fnc, flags.contiguous) == (True, True, False, True)
-    assert flags == xp.ones((4, 5)).flags
+    assert flags == xp.ones((4, 5)).flags == 5
+    assert flags != xp.zeros((2, 3)).T.flags
+    assert flags != "C"
     with pytest.raises(KeyError, match="'Q'"):
         flags["Q"]
+    with pytest.raises(KeyError, match="'Q'"):
+        flags["Q"] = True
     assert repr(flags) == "Flags(c_contiguous=True, f_contiguous=False, writable=True)"
+
+
+def test_the_shape_can_be_set_and_never_copies():
+    x = xp.arange(6)
+    view, same = x[1:], x
+    x.shape = (2, -1)
+    assert (x.shape, same.shape, view.shape) == ((2, 3), (2, 3), (5,))
+    x[1, 0] = 30
+    assert view.tolist() == [1, 2, 30, 4, 5]
+    assert xp.sum(x, axis=0).tolist() == [30, 5, 7]
+    x.shape = 6
+    assert x.tolist() == [0, 1, 2, 30, 4, 5]
+    for shape, message in (((4, 2), r"\(6,\) into shape \(4, 2\)"), ((-1, -1), "-1"), ((4, -1), "-1")):
+        with pytest.raises(ValueError, match=message):
+            x.shape = shape
+    with pytest.raises(TypeError, match="sequence of integers"):
+        x.shape = "6"
+    columns = xp.reshape(x, (2, 3)).T
+    with pytest.raises(ValueError, match="needs a copy"):
+        columns.shape = 6
+    columns.shape = (3, 1, 2)
+    assert columns.tolist() == [[[0, 30]], [[1, 4]], [[2, 5]]]
+    assert x.shape == (6,)
+
+
+def test_a_shape_may_be_set_as_often_as_one_likes():
+    x = xp.zeros((0, 3))
+    for size in range(20_000):
+        x.shape = (0, size % 300)
+    assert x.shape == (0, 199)
+    del x
+
+
+def test_a_shape_that_is_set_is_that_of_copies_and_exports():
+    x = xp.arange(6, usm_type="host")
+    theirs = np.asarray(x)
+    x.shape = (3, 2)
+    assert theirs.shape == (6,)
+    for other in (np.asarray(x), np.from_dlpack(x), copy.copy(x), pickle.loads(pickle.dumps(x))):
+        assert other.shape == (3, 2)
+        assert other.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_shapes_may_be_set_while_others_read():
+    x = xp.arange(12)
+    shapes = [(12,), (3, 4), (2, 6), (2, 2, 3), (1, 12)]
+    with ThreadPoolExecutor(4) as pool:
+
+        def work(number):
+            for turn in range(300):
+                x.shape = shapes[(number + turn) % len(shapes)]
+                assert x.shape in shapes
+                assert xp.sum(x).item() == 66
+
+        assert list(pool.map(work, range(8))) == [None] * 8
+
+
+def test_an_array_can_be_protected():
+    x = xp.zeros((2, 3))
+    flags, earlier = x.flags, x[0]
+    flags.writable = False
+    assert (flags.writable, x.flags["W"], x.flags.flags, earlier.flags.writable) == (False, False, 1, True)
+    for write in (lambda: x.__setitem__(0, 1), lambda: x.__iadd__(1), lambda: xp.add(x, 1, out=x)):
+        with pytest.raises(ValueError, match="the array is read-only"):
+            write()
+    later = x[0]
+    with pytest.raises(ValueError, match="cannot be made writable"):
+        later.flags.writable = True
+    x.shape = 6
+    assert not x.flags.writable
+    x.flags["W"] = True
+    x[...] = 7
+    assert (x.shape, earlier.tolist(), later.tolist()) == ((6,), [7, 7, 7], [7, 7, 7])
+    assert not later.flags.writable
+
+
+def test_what_may_not_be_written_stays_so():
+    theirs = np.arange(3)
+    theirs.flags.writeable = False
+    for x in (xp.asarray(theirs), xp.broadcast_to(xp.ones(1), (3,)), xp.asarray(b"abc")):
+        x.flags.writable = False
+        with pytest.raises(ValueError, match="cannot be made writable; a copy can"):
+            x.flags.writable = True
+        with pytest.raises(ValueError, match="cannot be made writable; a copy can"):
+            x.flags["WRITABLE"] = True
+    assert theirs.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="'C' follows from the layout"):
+        xp.ones(3).flags["C"] = False
+    with pytest.raises(TypeError):
+        xp.ones(3).flags.writable = "no"
 
 
 def test_parts_of_complex_numbers_are_views():

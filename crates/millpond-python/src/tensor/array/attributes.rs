@@ -10,7 +10,7 @@ use crate::error::Raise;
 use crate::memory::PyMemory;
 use crate::runtime::{PyDevice, PyQueue};
 use crate::tensor::dtype::PyDType;
-use crate::tensor::extent::tuple;
+use crate::tensor::extent::{Integers, tuple};
 use crate::tensor::flags::Flags;
 use crate::tensor::indexing;
 use crate::tensor::operators::{self, Answer};
@@ -47,10 +47,19 @@ impl PyArray {
         PyMemory::of(py, self.tensor())
     }
 
-    /// Sizes of the axes.
+    /// Sizes of the axes. Setting them sees the same elements in another shape, of which one size may
+    /// be -1; it raises `ValueError` where that would take a copy.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         tuple(py, self.tensor().shape())
+    }
+
+    /// Sees the same elements in another shape; never copies.
+    #[setter]
+    fn set_shape(&self, shape: Integers) -> PyResult<()> {
+        let view = self.tensor().reshape(&shape.0, Some(false)).raise()?;
+        self.become_view(view);
+        Ok(())
     }
 
     /// Steps of the axes, counted in elements (NumPy counts bytes).
@@ -83,10 +92,11 @@ impl PyArray {
         self.tensor().bytes()
     }
 
-    /// How the elements lie in memory, and whether they may be written.
+    /// How the elements lie in memory, and whether they may be written, which can be set:
+    /// ``x.flags.writable = False``.
     #[getter]
-    fn flags(&self) -> Flags {
-        Flags::of(self.tensor())
+    fn flags(slf: &Bound<'_, Self>) -> Flags {
+        Flags::of(slf)
     }
 
     /// View of a matrix with its axes exchanged.
@@ -126,7 +136,32 @@ impl PyArray {
         assign(&self.tensor().imag_view().raise()?, value)
     }
 
-    /// Namespace of the functions that the Array API standard asks for.
+    /// Gives the namespace of the functions that the Array API standard asks for.
+    ///
+    /// Parameters
+    /// ----------
+    /// api_version : str, optional
+    ///     The version of the standard, of the form ``'YYYY.MM'``; the newest one, if nothing is said.
+    ///
+    /// Returns
+    /// -------
+    /// module
+    ///     `millpond.tensor`, or what an earlier version says otherwise.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a version that isn't known.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, array object.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> xp.arange(3).__array_namespace__() is xp
+    /// True
     #[pyo3(signature = (*, api_version=None))]
     fn __array_namespace__<'py>(
         &self,

@@ -56,12 +56,54 @@ impl PyArray {
         conversion::index(py, self.tensor())
     }
 
-    /// The only element, as a Python number.
+    /// Reads the only element; waits for it.
+    ///
+    /// Returns
+    /// -------
+    /// bool, int, float or complex
+    ///     The element.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For an array of another number of elements than one.
+    /// CommandError
+    ///     If what computes the element failed.
+    ///
+    /// Notes
+    /// -----
+    /// Beyond the Array API standard.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> xp.asarray([[2.5]]).item()
+    /// 2.5
     fn item<'py>(&self, py: Python<'py>) -> Answer<'py> {
         conversion::item(py, self.tensor())
     }
 
-    /// The elements as nested lists of Python numbers; of no dimension, as a number.
+    /// Reads the elements; waits for them.
+    ///
+    /// Returns
+    /// -------
+    /// list, or bool, int, float or complex
+    ///     Nested lists of numbers; of an array without axes its number.
+    ///
+    /// Raises
+    /// ------
+    /// CommandError
+    ///     If what computes the elements failed.
+    ///
+    /// Notes
+    /// -----
+    /// Beyond the Array API standard.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> xp.asarray([[1, 2], [3, 4]]).tolist()
+    /// [[1, 2], [3, 4]]
     fn tolist<'py>(&self, py: Python<'py>) -> Answer<'py> {
         conversion::list(py, self.tensor())
     }

@@ -20,6 +20,28 @@ impl PyArray {
     ///     Where to. An array that is there already is returned as it is.
     /// stream : Queue, optional
     ///     Queue that operations on the result are submitted to.
+    ///
+    /// Returns
+    /// -------
+    /// Array
+    ///     A copy, or the array itself.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a device that there isn't, and for a queue of another device.
+    /// TypeError
+    ///     For a stream that is no queue, and for a dtype that the device lacks.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, array object; beyond it: queues as devices.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> xp.arange(3).to_device("cpu").device
+    /// Device('cpu')
     #[pyo3(signature = (device, /, *, stream=None))]
     fn to_device<'py>(
         slf: &Bound<'py, Self>,
@@ -40,6 +62,40 @@ impl PyArray {
         1000.0
     }
 
+    /// Exports the array for other libraries, by DLPack; waits for what is pending on it.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : None, optional
+    ///     Memory of the CPU has no stream.
+    /// max_version : tuple of int, optional
+    ///     The newest version of DLPack that the consumer knows; without, it is one before 1.0.
+    /// dl_device : tuple of int, optional
+    ///     Where to, as `__dlpack_device__` writes devices.
+    /// copy : bool, optional
+    ///     Whether memory is copied always, never, or, by default, where it is needed.
+    ///
+    /// Returns
+    /// -------
+    /// PyCapsule
+    ///     What the consumer takes over.
+    ///
+    /// Raises
+    /// ------
+    /// BufferError
+    ///     For another device, for a stream, for a read-only array and a consumer that knows no such flag,
+    ///     and where ``copy=False`` forbids a copy that is needed.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, array object.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import millpond.tensor as xp
+    /// >>> np.from_dlpack(xp.arange(3)).tolist()
+    /// [0, 1, 2]
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
@@ -58,6 +114,27 @@ impl PyArray {
         )
     }
 
+    /// Says where the elements are, as DLPack writes devices.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///     Type and number of the device.
+    ///
+    /// Raises
+    /// ------
+    /// BufferError
+    ///     For a device that DLPack has no name for.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, array object.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> xp.arange(3).__dlpack_device__()
+    /// (1, 0)
     fn __dlpack_device__(&self) -> (i32, i32) {
         interop::dlpack::device_of(self.tensor())
     }

@@ -9,6 +9,7 @@ mod arithmetic;
 mod attributes;
 mod elements;
 mod exchange;
+mod state;
 
 use millpond::tensor::Tensor;
 use pyo3::exceptions::PyTypeError;
@@ -17,6 +18,7 @@ use pyo3::types::PyTuple;
 
 use crate::error::IntoException;
 use crate::tensor::foreign;
+use state::State;
 
 /// Elements of one dtype, in any number of dimensions, in the memory of a device.
 ///
@@ -31,13 +33,13 @@ use crate::tensor::foreign;
     module = "millpond.tensor"
 )]
 #[derive(Debug)]
-pub(crate) struct PyArray(Tensor);
+pub(crate) struct PyArray(State);
 
 impl PyArray {
     /// The Python object of an array.
     #[inline]
     pub(crate) fn object(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
-        Bound::new(py, Self(tensor)).map(Bound::into_any)
+        Bound::new(py, Self(State::new(tensor))).map(Bound::into_any)
     }
 
     /// The Python object of an operation's result, or the exception for its error.
@@ -56,7 +58,17 @@ impl PyArray {
     /// The array.
     #[inline]
     pub(crate) fn tensor(&self) -> &Tensor {
-        &self.0
+        self.0.tensor()
+    }
+
+    /// Whether the array may be made writable, if it isn't.
+    pub(crate) fn may_be_writable(&self) -> bool {
+        !self.0.first().is_read_only()
+    }
+
+    /// Makes the object another view of the same elements, for all who have it.
+    pub(crate) fn become_view(&self, view: Tensor) {
+        self.0.set(view);
     }
 }
 
