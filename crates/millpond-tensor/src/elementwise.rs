@@ -14,7 +14,7 @@ macro_rules! methods {
     ($(
         $(#[$doc:meta])*
         $arity:ident $name:ident($($argument:ident),+) $bodies:tt ulp $ulp:literal
-        $(refuses $kind:ident)?;
+        $(refuses $kind:ident)? $({ $($example:tt)* })?;
     )*) => {
         impl Tensor { $( methods!(@$arity $(#[$doc])* $name); )* }
     };

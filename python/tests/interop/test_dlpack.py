@@ -255,3 +255,15 @@ def test_nothing_leaks(kind, live):
     assert live() == before
     # One lost object in each of the 500 turns would be 500; the interpreter itself keeps some.
     assert sys.getallocatedblocks() - blocks < 250
+
+
+def test_devices_are_those_of_dlpack():
+    device = millpond.default_device()
+    assert xp.device_to_dldevice(device) == xp.ones(1).__dlpack_device__() == (1, 0)
+    assert xp.dldevice_to_device(np.ones(1).__dlpack_device__()) == millpond.devices()[0]
+    with pytest.raises(ValueError, match=r"there is no device \(2, 0\); the CPU is \(1, 0\)"):
+        xp.dldevice_to_device((2, 0))
+    with pytest.raises(TypeError):
+        xp.dldevice_to_device("cpu")
+    with pytest.raises(TypeError):
+        xp.device_to_dldevice((1, 0))

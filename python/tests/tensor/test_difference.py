@@ -26,6 +26,30 @@ def test_something_may_stand_in_front_and_behind():
     assert xp.diff(x, prepend=y, append=y).tolist() == [1, 3, 5, -9]
 
 
+@pytest.mark.parametrize("number", [0, 2.5, True, np.float32(3), xp.asarray(7, dtype="int8")])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_a_number_may_stand_in_front_and_behind(number, axis):
+    theirs = np.arange(6.0).reshape(2, 3) ** 2
+    beside = xp.asnumpy(number) if isinstance(number, xp.Array) else number
+    wanted = np.diff(theirs, axis=axis, prepend=beside, append=beside)
+    ours = xp.diff(xp.asarray(theirs), axis=axis, prepend=number, append=number)
+    assert ours.dtype == "float64"
+    np.testing.assert_array_equal(xp.asnumpy(ours), wanted)
+
+
+def test_what_is_no_number_stands_nowhere():
+    x = xp.asarray([1, 4], dtype="int8")
+    assert xp.diff(x, append=5).dtype == "int8"
+    with pytest.raises(OverflowError, match="300 is out of bounds for int8"):
+        xp.diff(x, prepend=300)
+    with pytest.raises(IndexError, match="axis 3"):
+        xp.diff(x, prepend=0, axis=3)
+    with pytest.raises(TypeError, match="expected an array, got '0'"):
+        xp.diff(x, append="0")
+    with pytest.raises(TypeError, match="NumPy array"):
+        xp.diff(x, append=np.zeros(1))
+
+
 @pytest.mark.parametrize("equal_nan", [True, False])
 def test_closeness_is_numpys(equal_nan):
     first = np.asarray([1.0, 1.0, np.inf, np.nan, 0.0, -np.inf])

@@ -138,6 +138,57 @@ def test_options_are_set_and_told():
     assert xp.get_print_options() == before
 
 
+def test_options_may_be_numpys_and_come_by_place():
+    x = xp.asarray([np.pi, 1000.5])
+    with np.printoptions(precision=2, suppress=True, nanstr="missing"), xp.print_options(numpy=True) as options:
+        assert (options["precision"], options["suppress"], options["nanstr"]) == (2, True, "missing")
+        assert str(x) == str(np.asarray(x))
+        with xp.print_options(75, 3, 1000, 1):
+            assert str(x) == "[   3.1 1000.5]"
+        with xp.print_options(numpy=True, precision=4):
+            assert str(x) == "[   3.1416 1000.5   ]"
+    assert xp.get_print_options()["precision"] == 8
+    before = xp.get_print_options()
+    try:
+        xp.set_print_options(40, 2)
+        assert [xp.get_print_options()[name] for name in ("linewidth", "edgeitems")] == [40, 2]
+    finally:
+        xp.set_print_options(**before)
+
+
+def test_an_option_is_given_once():
+    with pytest.raises(TypeError, match="linewidth is given twice"):
+        xp.set_print_options(75, linewidth=75)
+    with pytest.raises(TypeError, match="11 are given, there are 10"):
+        xp.print_options(*[None] * 11)
+
+
+@pytest.mark.parametrize("values", VALUES, ids=lambda values: f"{values.dtype}{values.shape}")
+@pytest.mark.parametrize("separator", [" ", ", ", ";"])
+def test_a_text_takes_options_of_its_own(values, separator):
+    before = xp.get_print_options()
+    text = xp.array_str(
+        xp.asarray(values), 40, precision=2, threshold=20, edge_items=2, separator=separator, prefix="x = ", suffix="!"
+    )
+    with np.printoptions(linewidth=40, precision=2, threshold=20, edgeitems=2):
+        assert text == np.array2string(values, separator=separator, prefix="x = ", suffix="!")
+    assert xp.get_print_options() == before
+
+
+def test_a_representation_takes_options_of_its_own():
+    x = xp.asarray([np.pi, 1e-5])
+    assert xp.array_repr(x) == repr(x)
+    assert xp.array_repr(x, precision=1) == "Array([3.1e+00, 1.0e-05])"
+    assert xp.array_repr(x, precision=1, suppress=True) == "Array([3.1, 0. ])"
+    assert xp.array_repr(xp.arange(10), line_width=24, prefix="a") == "a([0, 1, 2, 3, 4, 5, 6,\n   7, 8, 9])"
+    with pytest.raises(ValueError, match="precision"):
+        xp.array_repr(x, precision=-1)
+    with pytest.raises(ValueError, match="sign"):
+        xp.array_str(x, sign="x")
+    with pytest.raises(TypeError, match="expected an array"):
+        xp.array_str([1])
+
+
 @pytest.mark.parametrize(
     ("option", "error"),
     [

@@ -250,3 +250,32 @@ def test_memory_off_its_alignment_is_multiplied():
     x = xp.asarray(raw)
     np.testing.assert_allclose(xp.asnumpy(x @ x), raw @ raw, rtol=1e-12)
     np.testing.assert_allclose(xp.asnumpy(x[0] @ x[1]), raw[0] @ raw[1], rtol=1e-12)
+
+
+def test_a_product_is_computed_in_the_dtype_that_is_asked_for():
+    x = xp.asarray([[100, 100], [1, 1]], dtype="int8")
+    assert xp.matmul(x, x, dtype="int32").tolist() == [[10100, 10100], [101, 101]]
+    assert xp.matmul(x, x).dtype == "int8"
+    result = xp.matmul(x, xp.asarray(1.5) * xp.ones(2, dtype="float32"), dtype=xp.complex128)
+    assert (result.dtype, result.tolist()) == ("complex128", [300 + 0j, 3 + 0j])
+    out = xp.zeros((2, 2), dtype="int64")
+    assert xp.matmul(x, x, out, "int32") is out
+    assert out.tolist() == [[10100, 10100], [101, 101]]
+    with pytest.raises(TypeError, match="float64 to int8"):
+        xp.matmul(xp.ones((2, 2)), x, dtype="int8")
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+def test_a_product_lies_as_it_is_asked_for(order):
+    x, y = numbers("float64", (3, 4)), numbers("float64", (4, 5), 1)
+    result = xp.matmul(xp.asarray(x), xp.asarray(y), order=order)
+    np.testing.assert_allclose(xp.asnumpy(result), x @ y, rtol=1e-12)
+    assert result.flags.f_contiguous == (order == "F")
+    with pytest.raises(ValueError, match="order: expected"):
+        xp.matmul(xp.asarray(x), xp.asarray(y), order="x")
+
+
+def test_products_take_their_arguments_by_place_and_by_name():
+    x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    assert xp.tensordot(x, x, 1).tolist() == xp.matmul(x2=x, x1=x).tolist() == (x @ x).tolist()
+    assert xp.vecdot(x, x, 0).tolist() == xp.vecdot(x1=x, x2=x, axis=0).tolist() == [10.0, 20.0]

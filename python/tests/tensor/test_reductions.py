@@ -164,7 +164,8 @@ def test_wrong_axes_are_refused(axis, error, message):
 def test_signatures_are_the_standards():
     assert str(inspect.signature(xp.sum)) == "(x, /, *, axis=None, dtype=None, keepdims=False, out=None)"
     assert str(inspect.signature(xp.max)) == "(x, /, *, axis=None, keepdims=False, out=None)"
-    assert str(inspect.signature(xp.var)) == "(x, /, *, axis=None, correction=0.0, keepdims=False, out=None)"
+    assert str(inspect.signature(xp.var)) == "(x, axis=None, correction=0.0, keepdims=False, *, out=None)"
+    assert str(inspect.signature(xp.mean)) == "(x, axis=None, keepdims=False, *, out=None)"
 
 
 def test_functions_are_documented_by_their_rows():
@@ -190,3 +191,13 @@ def test_functions_are_documented_by_their_rows():
 def test_wrong_arguments_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call(xp.ones((2, 2)))
+
+
+def test_averages_take_their_arguments_by_place_too():
+    x = xp.asarray([[1.0, 2.0], [3.0, 6.0]])
+    assert xp.mean(x, 0).tolist() == xp.mean(x=x, axis=0).tolist() == [2.0, 4.0]
+    assert xp.mean(x, (0, 1), True).tolist() == [[3.0]]
+    assert xp.var(x, 0, 1).tolist() == xp.var(x, axis=0, correction=1).tolist() == [2.0, 8.0]
+    assert xp.std(x, 1, 0, True).tolist() == [[0.5], [1.5]]
+    with pytest.raises(TypeError, match="takes from 1 to 3 positional arguments"):
+        xp.mean(x, 0, True, xp.zeros(2))

@@ -181,6 +181,8 @@ def test_results_of_several_arrays_are_named():
         (lambda x: xp.sort(x, 0), TypeError, r"sort\(\) takes 1 positional argument"),
         (lambda x: xp.argsort(x, axis="a"), TypeError, "expected an integer, got 'a'"),
         (lambda x: xp.sort([1, 2]), TypeError, "expected an array"),
+        (lambda x: xp.sort(x, kind="quicksort"), ValueError, "'stable', 'mergesort' or 'radixsort', got 'quicksort'"),
+        (lambda x: xp.argsort(x, kind=3), ValueError, "'stable', 'mergesort' or 'radixsort', got 3"),
         (lambda x: xp.top_k(x, 3, axis=0), ValueError, "top_k: 3 elements are wanted of an axis with size 2"),
         (lambda x: xp.top_k(x, -1), ValueError, "expected 0 or more, got -1"),
         (lambda x: xp.top_k(x, 1, mode="first"), ValueError, "mode must be 'largest' or 'smallest', not 'first'"),
@@ -192,6 +194,18 @@ def test_wrong_arguments_are_refused(call, error, message):
 
 
 def test_signatures_are_the_standards():
-    for function in (xp.sort, xp.argsort):
-        assert str(inspect.signature(function)) == "(x, /, *, axis=-1, descending=False, stable=True)"
+    assert str(inspect.signature(xp.sort)) == "(x, /, *, axis=-1, descending=False, stable=True, kind=None)"
+    assert str(inspect.signature(xp.argsort)) == "(x, axis=-1, descending=False, stable=True, kind=None)"
     assert str(inspect.signature(xp.searchsorted)) == "(x1, x2, /, *, side='left', sorter=None)"
+
+
+@pytest.mark.parametrize("kind", [None, "stable", "mergesort", "radixsort"])
+def test_a_kind_may_be_named(kind):
+    x = xp.asarray([[2.0, xp.nan, 1.0, 2.0], [0.0, -0.0, 5.0, 1.0]])
+    assert xp.argsort(x, kind=kind).tolist() == [[2, 0, 3, 1], [0, 1, 3, 2]]
+    assert xp.sort(x, axis=0, kind=kind)[:, 0].tolist() == [0.0, 2.0]
+
+
+def test_positions_are_asked_for_by_place_too():
+    x = xp.asarray([[3, 1], [2, 2]])
+    assert xp.argsort(x, 0, True).tolist() == xp.argsort(x, axis=0, descending=True).tolist() == [[0, 1], [1, 0]]

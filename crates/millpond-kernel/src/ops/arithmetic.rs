@@ -15,37 +15,53 @@ macro_rules! arithmetic_rows {
     ($each:ident) => {
         $each! {
             /// Magnitude of each element.
-            unary abs(x) { bool same_bool, int abs_int, real abs, complex_part abs_complex } ulp 2;
+            unary abs(x) { bool same_bool, int abs_int, real abs, complex_part abs_complex } ulp 2
+                { "[-2, 3]" => "[2, 3]" };
             /// Sum of both operands.
-            binary add(x1, x2) { bool either, int add_int, real add, complex add_complex } ulp 0;
+            binary add(x1, x2) { bool either, int add_int, real add, complex add_complex } ulp 0
+                { "[1, 2]", "[10, 20]" => "[11, 22]" };
             /// Magnitude of the first operand with the sign of the second.
-            binary copysign(x1, x2) { real copysign } ulp 0;
+            binary copysign(x1, x2) { real copysign } ulp 0
+                { "[1.0, 2.0]", "[-0.0, 5.0]" => "[-1.,  2.]" };
             /// Quotient of both operands.
-            binary divide(x1, x2) { real divide, complex_lane divide_complex } ulp 0;
+            binary divide(x1, x2) { real divide, complex_lane divide_complex } ulp 0
+                { "[1, 3]", "2" => "[0.5, 1.5]" };
             /// Quotient of both operands, rounded down.
-            binary floor_divide(x1, x2) { int floor_divide_int, real floor_divide } ulp 0;
+            binary floor_divide(x1, x2) { int floor_divide_int, real floor_divide } ulp 0
+                { "[7, -7]", "2" => "[ 3, -4]" };
             /// Length of the vector of both operands, without undue overflow.
-            binary hypot(x1, x2) { lane hypot } ulp 2;
+            binary hypot(x1, x2) { lane hypot } ulp 2
+                { "[3.0, 5.0]", "[4.0, 12.0]" => "[ 5., 13.]" };
             /// Product of both operands.
-            binary multiply(x1, x2) { bool both, int multiply_int, real multiply, complex multiply_complex } ulp 0;
+            binary multiply(x1, x2) { bool both, int multiply_int, real multiply, complex multiply_complex } ulp 0
+                { "[2, 3]", "[5, 7]" => "[10, 21]" };
             /// Each element with the opposite sign.
-            unary negative(x) { int negative_int, real negative, complex negative_complex } ulp 0 refuses Bool;
+            unary negative(x) { int negative_int, real negative, complex negative_complex } ulp 0 refuses Bool
+                { "[1, -2]" => "[-1,  2]" };
             /// The neighbour of the first operand towards the second.
-            binary nextafter(x1, x2) { half nextafter_half, real nextafter } ulp 0;
+            binary nextafter(x1, x2) { half nextafter_half, real nextafter } ulp 0
+                { "[1.0, 0.0]", "xp.inf" => "[1.e+000, 5.e-324]" };
             /// Each element as it is.
-            unary positive(x) { int same, real same, complex same_complex } ulp 0 refuses Bool;
+            unary positive(x) { int same, real same, complex same_complex } ulp 0 refuses Bool
+                { "[1, -2]" => "[ 1, -2]" };
             /// One divided by each element.
-            unary reciprocal(x) { real reciprocal, complex_lane reciprocal_complex } ulp 0;
+            unary reciprocal(x) { real reciprocal, complex_lane reciprocal_complex } ulp 0
+                { "[2.0, -4.0]" => "[ 0.5 , -0.25]" };
             /// Rest of the quotient rounded down; it has the sign of the second operand.
-            binary remainder(x1, x2) { int remainder_int, lane remainder } ulp 0;
+            binary remainder(x1, x2) { int remainder_int, lane remainder } ulp 0
+                { "[7, -7]", "3" => "[1, 2]" };
             /// Sign of each element: -1, 0 or 1, or a complex number on the unit circle.
-            unary sign(x) { int sign_int, real sign, complex_lane sign_complex } ulp 2 refuses Bool;
+            unary sign(x) { int sign_int, real sign, complex_lane sign_complex } ulp 2 refuses Bool
+                { "[-2.5, 0.0, 3.0]" => "[-1.,  0.,  1.]" };
             /// Whether the sign bit of each element is set, also of zeros and NaNs.
-            unary signbit(x) { real signbit } ulp 0;
+            unary signbit(x) { real signbit } ulp 0
+                { "[-0.0, 0.0, -1.0]" => "[ True, False,  True]" };
             /// Each element times itself.
-            unary square(x) { int square_int, real square, complex square_complex } ulp 0;
+            unary square(x) { int square_int, real square, complex square_complex } ulp 0
+                { "[3, -4]" => "[ 9, 16]" };
             /// Difference of both operands.
-            binary subtract(x1, x2) { int subtract_int, real subtract, complex subtract_complex } ulp 0 refuses Bool;
+            binary subtract(x1, x2) { int subtract_int, real subtract, complex subtract_complex } ulp 0 refuses Bool
+                { "[5, 7]", "[1, 10]" => "[ 4, -3]" };
         }
     };
 }

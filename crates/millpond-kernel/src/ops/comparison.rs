@@ -17,23 +17,32 @@ macro_rules! comparison_rows {
     ($each:ident) => {
         $each! {
             /// Whether the first operand equals the second.
-            binary equal(x1, x2) { bool equal_bool, int equal_int, real equal, complex equal_complex } ulp 0;
+            binary equal(x1, x2) { bool equal_bool, int equal_int, real equal, complex equal_complex } ulp 0
+                { "[1, 2]", "[1, 3]" => "[ True, False]" };
             /// Whether the first operand is above the second.
-            binary greater(x1, x2) { bool greater_bool, int greater_int, real greater, complex greater_complex } ulp 0;
+            binary greater(x1, x2) { bool greater_bool, int greater_int, real greater, complex greater_complex } ulp 0
+                { "[1, 2]", "1" => "[False,  True]" };
             /// Whether the first operand is above or equals the second.
-            binary greater_equal(x1, x2) { bool greater_equal_bool, int greater_equal_int, real greater_equal, complex greater_equal_complex } ulp 0;
+            binary greater_equal(x1, x2) { bool greater_equal_bool, int greater_equal_int, real greater_equal, complex greater_equal_complex } ulp 0
+                { "[1, 2]", "2" => "[False,  True]" };
             /// Whether each element is neither infinite nor a NaN.
-            unary isfinite(x) { bool always_bool, int always, real isfinite, complex isfinite_complex } ulp 0;
+            unary isfinite(x) { bool always_bool, int always, real isfinite, complex isfinite_complex } ulp 0
+                { "[1.0, xp.inf, xp.nan]" => "[ True, False, False]" };
             /// Whether each element is infinite.
-            unary isinf(x) { bool never_bool, int never, real isinf, complex isinf_complex } ulp 0;
+            unary isinf(x) { bool never_bool, int never, real isinf, complex isinf_complex } ulp 0
+                { "[1.0, xp.inf, xp.nan]" => "[False,  True, False]" };
             /// Whether each element is a NaN.
-            unary isnan(x) { bool never_bool, int never, real isnan, complex isnan_complex } ulp 0;
+            unary isnan(x) { bool never_bool, int never, real isnan, complex isnan_complex } ulp 0
+                { "[1.0, xp.inf, xp.nan]" => "[False, False,  True]" };
             /// Whether the first operand is below the second.
-            binary less(x1, x2) { bool less_bool, int less_int, real less, complex less_complex } ulp 0;
+            binary less(x1, x2) { bool less_bool, int less_int, real less, complex less_complex } ulp 0
+                { "[1, 2]", "2" => "[ True, False]" };
             /// Whether the first operand is below or equals the second.
-            binary less_equal(x1, x2) { bool less_equal_bool, int less_equal_int, real less_equal, complex less_equal_complex } ulp 0;
+            binary less_equal(x1, x2) { bool less_equal_bool, int less_equal_int, real less_equal, complex less_equal_complex } ulp 0
+                { "[1, 2]", "1" => "[ True, False]" };
             /// Whether the first operand differs from the second.
-            binary not_equal(x1, x2) { bool not_equal_bool, int not_equal_int, real not_equal, complex not_equal_complex } ulp 0;
+            binary not_equal(x1, x2) { bool not_equal_bool, int not_equal_int, real not_equal, complex not_equal_complex } ulp 0
+                { "[1, 2]", "[1, 3]" => "[False,  True]" };
         }
     };
 }

@@ -11,15 +11,20 @@ macro_rules! complex_rows {
     ($each:ident) => {
         $each! {
             /// Angle of each element with the positive real axis.
-            unary angle(x) { lane angle, complex_part angle_complex } ulp 2;
+            unary angle(x) { lane angle, complex_part angle_complex } ulp 2
+                { "[1j, -1.0]" => "[1.57079633, 3.14159265]" };
             /// Each element with the sign of its imaginary part turned.
-            unary conj(x) { int same, real same, complex conj } ulp 0;
+            unary conj(x) { int same, real same, complex conj } ulp 0
+                { "[1 + 2j, 3.0]" => "[1.-2.j, 3.-0.j]" };
             /// Imaginary part of each element.
-            unary imag(x) { bool zero_bool, int zero_int, real zero, complex imag } ulp 0;
+            unary imag(x) { bool zero_bool, int zero_int, real zero, complex imag } ulp 0
+                { "[1 + 2j, 3.0]" => "[2., 0.]" };
             /// Each element, with all infinities made one.
-            unary proj(x) { real proj, complex proj_complex } ulp 0;
+            unary proj(x) { real proj, complex proj_complex } ulp 0
+                { "[1 + 2j, complex(-xp.inf, 1)]" => "[ 1.+2.j, inf+0.j]" };
             /// Real part of each element.
-            unary real(x) { bool same_bool, int same, real same, complex real } ulp 0;
+            unary real(x) { bool same_bool, int same, real same, complex real } ulp 0
+                { "[1 + 2j, 3.0]" => "[1., 3.]" };
         }
     };
 }

@@ -14,29 +14,41 @@ macro_rules! exponential_rows {
     ($each:ident) => {
         $each! {
             /// Cube root of each element.
-            unary cbrt(x) { lane cbrt } ulp 2;
+            unary cbrt(x) { lane cbrt } ulp 2
+                { "[8.0, -27.0]" => "[ 2., -3.]" };
             /// `e` to the power of each element.
-            unary exp(x) { lane exp, complex_lane exp_complex } ulp 2;
+            unary exp(x) { lane exp, complex_lane exp_complex } ulp 2
+                { "[0.0, 1.0]" => "[1.        , 2.71828183]" };
             /// Two to the power of each element.
-            unary exp2(x) { lane exp2, complex_lane exp2_complex } ulp 2;
+            unary exp2(x) { lane exp2, complex_lane exp2_complex } ulp 2
+                { "[3.0, -1.0]" => "[8. , 0.5]" };
             /// `exp(x) - 1` of each element, accurate near zero.
-            unary expm1(x) { lane expm1, complex_lane expm1_complex } ulp 2;
+            unary expm1(x) { lane expm1, complex_lane expm1_complex } ulp 2
+                { "[0.0, 1e-10]" => "[0.e+00, 1.e-10]" };
             /// Natural logarithm of each element.
-            unary log(x) { lane log, complex_lane log_complex } ulp 2;
+            unary log(x) { lane log, complex_lane log_complex } ulp 2
+                { "[1.0, xp.e]" => "[0., 1.]" };
             /// Logarithm to base 10 of each element.
-            unary log10(x) { lane log10, complex_lane log10_complex } ulp 2;
+            unary log10(x) { lane log10, complex_lane log10_complex } ulp 2
+                { "[1.0, 1000.0]" => "[0., 3.]" };
             /// Logarithm of one plus each element, accurate near zero.
-            unary log1p(x) { lane log1p, complex_lane log1p_complex } ulp 2;
+            unary log1p(x) { lane log1p, complex_lane log1p_complex } ulp 2
+                { "[0.0, 1e-10]" => "[0.e+00, 1.e-10]" };
             /// Logarithm to base 2 of each element.
-            unary log2(x) { lane log2, complex_lane log2_complex } ulp 2;
+            unary log2(x) { lane log2, complex_lane log2_complex } ulp 2
+                { "[1.0, 8.0]" => "[0., 3.]" };
             /// Logarithm of the sum of the exponentials of both operands; below one, as exact as one.
-            binary logaddexp(x1, x2) { lane logaddexp } ulp 2;
+            binary logaddexp(x1, x2) { lane logaddexp } ulp 2
+                { "[1000.0, 0.0]", "[1000.0, -xp.inf]" => "[1000.69314718,    0.        ]" };
             /// The first operand to the power of the second.
-            binary pow(x1, x2) { int pow_int, lane pow, complex_lane pow_complex } ulp 2;
+            binary pow(x1, x2) { int pow_int, lane pow, complex_lane pow_complex } ulp 2
+                { "[2, 3]", "[10, 2]" => "[1024,    9]" };
             /// One divided by the square root of each element.
-            unary rsqrt(x) { real rsqrt } ulp 2;
+            unary rsqrt(x) { real rsqrt } ulp 2
+                { "[4.0, 0.25]" => "[0.5, 2. ]" };
             /// Square root of each element.
-            unary sqrt(x) { real sqrt, complex_lane sqrt_complex } ulp 1;
+            unary sqrt(x) { real sqrt, complex_lane sqrt_complex } ulp 1
+                { "[4.0, 2.0]" => "[2.        , 1.41421356]" };
         }
     };
 }

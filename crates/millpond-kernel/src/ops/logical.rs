@@ -10,13 +10,17 @@ macro_rules! logical_rows {
     ($each:ident) => {
         $each! {
             /// Whether both operands differ from zero.
-            binary logical_and(x1, x2) { bool and_bool, int and_int, real and, complex and_complex } ulp 0;
+            binary logical_and(x1, x2) { bool and_bool, int and_int, real and, complex and_complex } ulp 0
+                { "[True, True]", "[True, False]" => "[ True, False]" };
             /// Whether either operand differs from zero.
-            binary logical_or(x1, x2) { bool or_bool, int or_int, real or, complex or_complex } ulp 0;
+            binary logical_or(x1, x2) { bool or_bool, int or_int, real or, complex or_complex } ulp 0
+                { "[True, False]", "[False, False]" => "[ True, False]" };
             /// Whether just one of the operands differs from zero.
-            binary logical_xor(x1, x2) { bool xor_bool, int xor_int, real xor, complex xor_complex } ulp 0;
+            binary logical_xor(x1, x2) { bool xor_bool, int xor_int, real xor, complex xor_complex } ulp 0
+                { "[True, True]", "[True, False]" => "[False,  True]" };
             /// Whether each element is zero.
-            unary logical_not(x) { bool not_bool, int not_int, real not, complex not_complex } ulp 0;
+            unary logical_not(x) { bool not_bool, int not_int, real not, complex not_complex } ulp 0
+                { "[0, 3]" => "[ True, False]" };
         }
     };
 }

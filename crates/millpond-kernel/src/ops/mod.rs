@@ -1,8 +1,8 @@
 //! Element-wise operations: a row and a body for each.
 //!
-//! A row names the operation and its operands, documents it, and says which body computes which
-//! kind of dtype. Everything else follows from the rows: the registry below, what an operation
-//! accepts ([`resolve`]), the host loops, and what other crates expand the rows to by
+//! A row names the operation and its operands, documents it with an example, and says which body
+//! computes which kind of dtype. Everything else follows from the rows: the registry below, what an
+//! operation accepts ([`resolve`]), the host loops, and what other crates expand the rows to by
 //! [`for_each_operation!`](crate::for_each_operation).
 //!
 //! A new operation is one row and its bodies, in the chapter it belongs to.
@@ -42,7 +42,17 @@ pub struct Operation {
     pub(crate) documentation: &'static str,
     pub(crate) ulp: u32,
     pub(crate) refuses: Option<row::Refusal>,
+    pub(crate) example: Option<Example>,
     pub(crate) table: Table,
+}
+
+/// What an operation makes of some operands, for its documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The operands as Python writes them: in brackets the elements of an array, without a number.
+    pub operands: &'static [&'static str],
+    /// The elements of the result as an array shows them.
+    pub result: &'static str,
 }
 
 impl Operation {
@@ -68,6 +78,12 @@ impl Operation {
     #[must_use]
     pub const fn ulp(&self) -> u32 {
         self.ulp
+    }
+
+    /// What it makes of some operands; operations that are documented otherwise have none.
+    #[must_use]
+    pub const fn example(&self) -> Option<Example> {
+        self.example
     }
 
     /// The number of operands.
@@ -146,10 +162,11 @@ macro_rules! chapters {
 
         /// Hands the rows to the macro `$each`, a chapter at a time.
         ///
-        /// A row reads `#[doc = ..] unary name(x) { .. } ulp n;`, where `unary`, `binary` or
-        /// `ternary` is the number of operands. Macros that want only some of it match the rest as
+        /// A row reads `#[doc = ..] unary name(x) { .. } ulp n { "operand" => "result" };`, where
+        /// `unary`, `binary` or `ternary` is the number of operands and the end its
+        /// [`Example`](crate::ops::Example). Macros that want only some of it match the rest as
         /// token trees:
-        /// `$($(#[$doc:meta])* $arity:ident $name:ident($($arg:ident),+) $bodies:tt ulp $ulp:literal $(refuses $kind:ident)?;)*`.
+        /// `$($(#[$doc:meta])* $arity:ident $name:ident($($arg:ident),+) $bodies:tt ulp $ulp:literal $(refuses $kind:ident)? $({ $($example:tt)* })?;)*`.
         #[macro_export]
         macro_rules! for_each_operation {
             ($each:ident) => {

@@ -10,13 +10,17 @@ macro_rules! rounding_rows {
     ($each:ident) => {
         $each! {
             /// Smallest integer that isn't below each element.
-            unary ceil(x) { bool same_bool, int same, real ceil } ulp 0;
+            unary ceil(x) { bool same_bool, int same, real ceil } ulp 0
+                { "[1.2, -1.2]" => "[ 2., -1.]" };
             /// Largest integer that isn't above each element.
-            unary floor(x) { bool same_bool, int same, real floor } ulp 0;
+            unary floor(x) { bool same_bool, int same, real floor } ulp 0
+                { "[1.2, -1.2]" => "[ 1., -2.]" };
             /// Nearest integer of each element, ties to even.
-            unary round(x) { bool same_bool, int same, real round, complex round_complex } ulp 0;
+            unary round(x) { bool same_bool, int same, real round, complex round_complex } ulp 0
+                { "[0.5, 1.5, 1.7]" => "[0., 2., 2.]" };
             /// Each element without its fraction.
-            unary trunc(x) { bool same_bool, int same, real trunc } ulp 0;
+            unary trunc(x) { bool same_bool, int same, real trunc } ulp 0
+                { "[1.7, -1.7]" => "[ 1., -1.]" };
         }
     };
 }

@@ -138,7 +138,8 @@ macro_rules! registry {
     ($(
         $(#[doc = $documentation:literal])*
         $arity:ident $name:ident($($argument:ident),+) { $($group:ident $body:ident),+ $(,)? }
-        ulp $ulp:literal $(refuses $kind:ident)?;
+        ulp $ulp:literal $(refuses $kind:ident)?
+        $({ $($given:literal),+ => $shown:literal })?;
     )*) => {
         /// The operations of the chapter, each by its name.
         #[allow(
@@ -169,6 +170,7 @@ macro_rules! registry {
                         documentation: concat!($($documentation),*),
                         ulp: $ulp,
                         refuses: $crate::ops::row::refused!($($kind)?),
+                        example: $crate::ops::row::example!($($($given),+ => $shown)?),
                         table: {
                             const GROUPS: &[&[Entry]] = &[$(group!($arity $group $body)),+];
                             Table::new(GROUPS)
@@ -200,3 +202,13 @@ macro_rules! refused {
     };
 }
 pub(super) use refused;
+
+macro_rules! example {
+    () => {
+        None
+    };
+    ($($given:literal),+ => $shown:literal) => {
+        Some($crate::ops::Example { operands: &[$($given),+], result: $shown })
+    };
+}
+pub(super) use example;

@@ -14,9 +14,11 @@ macro_rules! selection_rows {
             /// Each element, but no less than the lower and no more than the upper bound.
             ternary clip(x, min, max) { bool clip_bool, int clip_int, real clip, complex clip_complex } ulp 0;
             /// The larger of both operands.
-            binary maximum(x1, x2) { bool maximum_bool, int maximum_int, real maximum, complex maximum_complex } ulp 0;
+            binary maximum(x1, x2) { bool maximum_bool, int maximum_int, real maximum, complex maximum_complex } ulp 0
+                { "[1, 5]", "[4, 2]" => "[4, 5]" };
             /// The smaller of both operands.
-            binary minimum(x1, x2) { bool minimum_bool, int minimum_int, real minimum, complex minimum_complex } ulp 0;
+            binary minimum(x1, x2) { bool minimum_bool, int minimum_int, real minimum, complex minimum_complex } ulp 0
+                { "[1, 5]", "[4, 2]" => "[1, 2]" };
             /// The second operand where the condition holds, else the third.
             ternary where_(condition, x1, x2) { bool choose_bool, int choose, real choose, complex choose_complex } ulp 0;
         }

@@ -14,19 +14,26 @@ macro_rules! trigonometric_rows {
     ($each:ident) => {
         $each! {
             /// Inverse cosine of each element.
-            unary acos(x) { lane acos, complex_lane acos_complex } ulp 2;
+            unary acos(x) { lane acos, complex_lane acos_complex } ulp 2
+                { "[1.0, 0.0]" => "[0.        , 1.57079633]" };
             /// Inverse sine of each element.
-            unary asin(x) { lane asin, complex_lane asin_complex } ulp 2;
+            unary asin(x) { lane asin, complex_lane asin_complex } ulp 2
+                { "[0.0, 1.0]" => "[0.        , 1.57079633]" };
             /// Inverse tangent of each element.
-            unary atan(x) { lane atan, complex_lane atan_complex } ulp 2;
+            unary atan(x) { lane atan, complex_lane atan_complex } ulp 2
+                { "[0.0, 1.0]" => "[0.        , 0.78539816]" };
             /// Angle of the point with ordinate `x1` and abscissa `x2`, in all quadrants.
-            binary atan2(x1, x2) { lane atan2 } ulp 2;
+            binary atan2(x1, x2) { lane atan2 } ulp 2
+                { "[1.0, -1.0]", "[0.0, -1.0]" => "[ 1.57079633, -2.35619449]" };
             /// Cosine of each element.
-            unary cos(x) { lane cos, complex_lane cos_complex } ulp 2;
+            unary cos(x) { lane cos, complex_lane cos_complex } ulp 2
+                { "[0.0, 1.0]" => "[1.        , 0.54030231]" };
             /// Sine of each element.
-            unary sin(x) { lane sin, complex_lane sin_complex } ulp 2;
+            unary sin(x) { lane sin, complex_lane sin_complex } ulp 2
+                { "[0.0, 1.0]" => "[0.        , 0.84147098]" };
             /// Tangent of each element.
-            unary tan(x) { lane tan, complex_lane tan_complex } ulp 2;
+            unary tan(x) { lane tan, complex_lane tan_complex } ulp 2
+                { "[0.0, 1.0]" => "[0.        , 1.55740772]" };
         }
     };
 }

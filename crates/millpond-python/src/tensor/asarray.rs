@@ -44,6 +44,27 @@ use crate::tensor::{foreign, order, scalar, sequence};
 /// Array
 ///     The object itself, if it is an array already and nothing else was asked for. Memory of the
 ///     host that is shared stays visible to both sides.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what can't become an array.
+/// ValueError
+///     For sequences of unequal lengths, and where ``copy=False`` forbids a copy that is
+///     needed.
+/// OverflowError
+///     For an integer that the dtype can't hold.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions; beyond it: `usm_type`, `queue`, `order`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.asarray([[1, 2], [3, 4]], dtype=xp.float32)
+/// Array([[1., 2.],
+///        [3., 4.]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (obj, /, *, dtype=None, device=None, copy=None, usm_type=None, queue=None, order="K"))]
 fn asarray<'py>(
@@ -96,6 +117,30 @@ fn asarray<'py>(
 ///     The array.
 /// device, usm_type, queue
 ///     As for `asarray`.
+///
+/// Returns
+/// -------
+/// Array
+///     The array, as `asarray` makes it.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array of NumPy.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> import numpy as np
+/// >>> theirs = np.zeros(3)
+/// >>> ours = xp.from_numpy(theirs)
+/// >>> theirs[1] = 5
+/// >>> ours
+/// Array([0., 5., 0.])
 #[pyfunction]
 #[pyo3(signature = (np_ary, /, *, device=None, usm_type=None, queue=None))]
 fn from_numpy<'py>(
@@ -124,12 +169,28 @@ fn from_numpy<'py>(
 /// copy : bool, optional
 ///     Whether memory is copied always, never, or, by default, where it is needed.
 ///
+/// Returns
+/// -------
+/// Array
+///     The array; it shares the memory, unless a copy was made.
+///
 /// Raises
 /// ------
 /// AttributeError
 ///     The object doesn't have the protocol.
 /// BufferError
 ///     The memory can't be shared, or a copy is needed that ``copy=False`` forbids.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> import numpy as np
+/// >>> xp.from_dlpack(np.arange(3.0))
+/// Array([0., 1., 2.])
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device=None, copy=None))]
 fn from_dlpack<'py>(

@@ -44,6 +44,23 @@ use crate::tensor::{enter, order};
 /// -------
 /// Array
 ///     Its elements are whatever the memory holds.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative size, and for an order or a kind of memory that there isn't.
+/// MemoryError
+///     If there isn't enough memory.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions; beyond it: `order`, `usm_type`, `queue`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.empty((2, 3), dtype="int16").shape
+/// (2, 3)
 #[pyfunction]
 #[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
 fn empty<'py>(
@@ -65,7 +82,7 @@ fn empty<'py>(
 }
 
 macro_rules! constants {
-    ($($(#[$about:meta])* $name:ident: $value:literal;)*) => { $(
+    ($($(#[$about:meta])* $name:ident: $value:literal, $example:literal;)*) => { $(
         $(#[$about])*
         ///
         /// Parameters
@@ -74,6 +91,28 @@ macro_rules! constants {
         ///     Sizes of the axes.
         /// dtype, device, order, usm_type, queue
         ///     As for `empty`.
+        ///
+        /// Returns
+        /// -------
+        /// Array
+        ///     The array.
+        ///
+        /// Raises
+        /// ------
+        /// ValueError
+        ///     For a negative size, and for an order or a kind of memory that there isn't.
+        /// MemoryError
+        ///     If there isn't enough memory.
+        ///
+        /// Notes
+        /// -----
+        /// Array API standard, creation functions; beyond it: `order`, `usm_type`, `queue`.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import millpond.tensor as xp
+        #[doc = concat!(">>> xp.", stringify!($name), "(3)")]
+        #[doc = $example]
         #[pyfunction]
         #[pyo3(signature = (shape, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
         fn $name<'py>(
@@ -93,9 +132,9 @@ macro_rules! constants {
 
 constants! {
     /// Makes an array of zeros.
-    zeros: 0;
+    zeros: 0, "Array([0., 0., 0.])";
     /// Makes an array of ones.
-    ones: 1;
+    ones: 1, "Array([1., 1., 1.])";
 }
 
 /// Makes an array of one value.
@@ -110,6 +149,31 @@ constants! {
 ///     The default is the value's.
 /// device, order, usm_type, queue
 ///     As for `empty`; where nothing is said, an array's fill value decides.
+///
+/// Returns
+/// -------
+/// Array
+///     Each element is the value.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative size, and for a fill value that doesn't broadcast to `shape`.
+/// OverflowError
+///     For an integer that the dtype can't hold.
+/// MemoryError
+///     If there isn't enough memory.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions; beyond it: `order`, `usm_type`, `queue`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.full((2, 2), 7)
+/// Array([[7, 7],
+///        [7, 7]])
 #[pyfunction]
 #[pyo3(signature = (shape, fill_value, *, dtype=None, device=None, order="C", usm_type=None, queue=None))]
 fn full<'py>(
@@ -141,6 +205,30 @@ fn full<'py>(
 ///     The default is an integer if all values are integers, else the default real dtype.
 /// device, usm_type, queue
 ///     As for `empty`.
+///
+/// Returns
+/// -------
+/// Array
+///     The values, in one axis.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a step of zero.
+/// TypeError
+///     For complex numbers.
+/// OverflowError
+///     For an integer that the dtype can't hold.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions; beyond it: `usm_type`, `queue`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.arange(2, 8, 2)
+/// Array([2, 4, 6])
 #[pyfunction]
 #[pyo3(signature = (start, /, stop=None, step=Number(Scalar::Int(1)), *, dtype=None, device=None, usm_type=None, queue=None), text_signature = "(start, /, stop=None, step=1, *, dtype=None, device=None, usm_type=None, queue=None)")]
 fn arange(
@@ -179,6 +267,28 @@ fn arange(
 ///     Whether `stop` is the last value; else it would be the next.
 /// device, usm_type, queue
 ///     As for `empty`.
+///
+/// Returns
+/// -------
+/// Array
+///     The values, in one axis.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative number of values.
+/// TypeError
+///     For complex ends and a real dtype.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions; beyond it: `usm_type`, `queue`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.linspace(0, 1, 5)
+/// Array([0.  , 0.25, 0.5 , 0.75, 1.  ])
 #[pyfunction]
 #[pyo3(signature = (start, stop, /, num, *, dtype=None, device=None, endpoint=true, usm_type=None, queue=None))]
 fn linspace(
@@ -214,6 +324,29 @@ fn linspace(
 ///     The diagonal: 0 is the main one, positive ones lie above it.
 /// dtype, device, order, usm_type, queue
 ///     As for `empty`.
+///
+/// Returns
+/// -------
+/// Array
+///     The matrix, of shape (`n_rows`, `n_cols`).
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative size, and for an order or a kind of memory that there isn't.
+/// MemoryError
+///     If there isn't enough memory.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions; beyond it: `order`, `usm_type`, `queue`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.eye(2, 3, k=1)
+/// Array([[0., 1., 0.],
+///        [0., 0., 1.]])
 #[pyfunction]
 #[pyo3(signature = (n_rows, n_cols=None, /, *, k=0, dtype=None, device=None, order="C", usm_type=None, queue=None))]
 fn eye<'py>(
@@ -242,6 +375,29 @@ fn eye<'py>(
 ///     Matrices, in the last two axes.
 /// k : int, optional
 ///     The diagonal: 0 is the main one, positive ones lie above it.
+///
+/// Returns
+/// -------
+/// Array
+///     A copy, of the shape and dtype of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an array of fewer than two axes.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.tril(xp.asarray([[1, 2], [3, 4]]))
+/// Array([[1, 0],
+///        [3, 4]])
 #[pyfunction]
 #[pyo3(signature = (x, /, *, k=0))]
 fn tril<'py>(
@@ -261,6 +417,29 @@ fn tril<'py>(
 ///     Matrices, in the last two axes.
 /// k : int, optional
 ///     The diagonal: 0 is the main one, positive ones lie above it.
+///
+/// Returns
+/// -------
+/// Array
+///     A copy, of the shape and dtype of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an array of fewer than two axes.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.triu(xp.asarray([[1, 2], [3, 4]]))
+/// Array([[1, 2],
+///        [0, 4]])
 #[pyfunction]
 #[pyo3(signature = (x, /, *, k=0))]
 fn triu<'py>(
@@ -285,6 +464,24 @@ fn triu<'py>(
 /// -------
 /// tuple of Array
 ///     An array for each axis.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For arrays of more axes than one or of several dtypes, and for an unknown indexing.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> x, y = xp.meshgrid(xp.asarray([1, 2, 3]), xp.asarray([10, 20]))
+/// >>> (x + y).tolist()
+/// [[11, 12, 13], [21, 22, 23]]
 #[pyfunction]
 #[pyo3(signature = (*arrays, indexing="xy"))]
 fn meshgrid<'py>(arrays: &Bound<'py, PyTuple>, indexing: &str) -> PyResult<Bound<'py, PyTuple>> {

@@ -30,6 +30,29 @@ use crate::tensor::{enter, order, scalar};
 ///     How the axes of the result lie in memory.
 /// casting : {'unsafe', 'same_kind', 'safe', 'equiv', 'no'}, optional
 ///     What the conversion may lose.
+///
+/// Returns
+/// -------
+/// Array
+///     The array itself, if it has the dtype and nothing asks for a copy.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For a dtype that there isn't, and for a conversion that the rule forbids; complex
+///     numbers never become real ones.
+/// ValueError
+///     For a rule or an order that there isn't.
+///
+/// Notes
+/// -----
+/// Array API standard, data type functions; beyond it: `order`, `casting`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.astype(xp.asarray([1.7, -1.7, xp.nan]), xp.int8)
+/// Array([ 1, -1,  0], dtype=int8)
 #[pyfunction]
 #[pyo3(signature = (x, dtype, /, *, copy=true, device=None, order="K", casting="unsafe"))]
 fn astype<'py>(
@@ -74,6 +97,28 @@ fn astype<'py>(
 ///     The dtype to convert to.
 /// casting : {'safe', 'same_kind', 'unsafe', 'equiv', 'no'}, optional
 ///     What the conversion may lose; ``'safe'`` is what promotion does.
+///
+/// Returns
+/// -------
+/// bool
+///     Whether the rule allows it.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For a dtype that there isn't.
+/// ValueError
+///     For a rule that there isn't.
+///
+/// Notes
+/// -----
+/// Array API standard, data type functions; beyond it: `casting`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.can_cast(xp.int32, xp.float64), xp.can_cast(xp.float64, xp.int32)
+/// (True, False)
 #[pyfunction]
 #[pyo3(signature = (from_, to, /, *, casting="safe"))]
 fn can_cast(from_: DTypeSource, to: DTypeLike, casting: &str) -> PyResult<bool> {
@@ -99,6 +144,28 @@ fn rule(operation: &str, casting: &str) -> PyResult<Casting> {
 /// ----------
 /// *arrays_and_dtypes : Array, dtype or number
 ///     At least one array or dtype; numbers have no dtype of their own.
+///
+/// Returns
+/// -------
+/// dtype
+///     The dtype; where the standard leaves it open, that of NumPy.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no dtype.
+/// ValueError
+///     Without an array or a dtype.
+///
+/// Notes
+/// -----
+/// Array API standard, data type functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.result_type(xp.int8, xp.uint8), xp.result_type(xp.float32, 1.5)
+/// (int16, float32)
 #[pyfunction]
 #[pyo3(signature = (*arrays_and_dtypes))]
 fn result_type<'py>(arrays_and_dtypes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyDType>> {
@@ -137,6 +204,28 @@ fn result_type<'py>(arrays_and_dtypes: &Bound<'py, PyTuple>) -> PyResult<Bound<'
 /// kind : dtype, str or tuple of them
 ///     A dtype, or one of ``'bool'``, ``'signed integer'``, ``'unsigned integer'``,
 ///     ``'integral'``, ``'real floating'``, ``'complex floating'`` and ``'numeric'``.
+///
+/// Returns
+/// -------
+/// bool
+///     Whether it is.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no dtype.
+/// ValueError
+///     For the name of a kind that there isn't.
+///
+/// Notes
+/// -----
+/// Array API standard, data type functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.isdtype(xp.int8, "integral"), xp.isdtype(xp.int8, (xp.int16, "bool"))
+/// (True, False)
 #[pyfunction]
 #[pyo3(signature = (dtype, kind))]
 fn isdtype(dtype: DTypeLike, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -155,6 +244,27 @@ fn isdtype(dtype: DTypeLike, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Limits of a float dtype, also of the parts of a complex one.
+///
+/// Parameters
+/// ----------
+/// type_ : dtype or Array
+///     The dtype.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For a dtype of another kind.
+///
+/// Notes
+/// -----
+/// Array API standard, data type functions; beyond it: `tiny`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> limits = xp.finfo(xp.float32)
+/// >>> limits.bits, limits.eps, limits.smallest_normal
+/// (32, 1.1920928955078125e-07, 1.1754943508222875e-38)
 #[pyclass(frozen, get_all, name = "finfo", module = "millpond.tensor")]
 #[derive(Debug)]
 struct FloatLimits {
@@ -204,6 +314,27 @@ impl FloatLimits {
 }
 
 /// Limits of an integer dtype.
+///
+/// Parameters
+/// ----------
+/// type_ : dtype or Array
+///     The dtype.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For a dtype of another kind.
+///
+/// Notes
+/// -----
+/// Array API standard, data type functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> limits = xp.iinfo(xp.int8)
+/// >>> limits.bits, limits.min, limits.max
+/// (8, -128, 127)
 #[pyclass(frozen, get_all, name = "iinfo", module = "millpond.tensor")]
 #[derive(Debug)]
 struct IntegerLimits {

@@ -20,6 +20,26 @@ use crate::tensor::foreign;
 /// ``bfloat16``, ``float32``, ``float64``, ``complex64`` and ``complex128`` of
 /// ``millpond.tensor``; ``dtype(spec)`` gives the one that a name, a Python type or a dtype of
 /// NumPy means.
+///
+/// Parameters
+/// ----------
+/// spec : dtype, str, type or numpy.dtype
+///     What means the dtype.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what means none.
+///
+/// Notes
+/// -----
+/// Array API standard, data types; beyond it: the class itself, its names and sizes.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.dtype("f4") is xp.float32, xp.float32 == "float32"
+/// (True, True)
 #[pyclass(frozen, name = "dtype", module = "millpond.tensor")]
 #[derive(Debug)]
 pub(crate) struct PyDType(DType);

@@ -2,7 +2,7 @@
 
 use millpond::kernel::ops::{self, Operation, rows};
 use millpond::tensor::{Operand, apply};
-use millpond::types::{DType, Kind};
+use millpond::types::DType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -13,7 +13,7 @@ use crate::tensor::array::PyArray;
 use crate::tensor::operand::Operands;
 use crate::tensor::operators::Answer;
 use crate::tensor::out::Out;
-use crate::tensor::{enter, operators, order};
+use crate::tensor::{docstring, enter, operators, order};
 
 // A function that works element by element. The class has no documentation for Python, as it would
 // hide that of the functions.
@@ -28,7 +28,7 @@ impl ElementwiseFunction {
     fn new(operation: &'static Operation) -> Self {
         Self {
             operation,
-            documentation: documentation(operation),
+            documentation: docstring::of(operation),
         }
     }
 
@@ -182,47 +182,6 @@ fn signatures(operation: &Operation) -> Vec<String> {
             Some(format!("{inputs}->{}", signature.output.numpy_char()))
         })
         .collect()
-}
-
-/// The row's sentence, and what all functions have in common, in NumPy's form.
-fn documentation(operation: &Operation) -> String {
-    let mut operands = operation.arguments().join(", ");
-    let kinds = kinds(operation);
-    operands.push_str(" : Array or number\n    ");
-    operands.push_str(match operation.arity() {
-        1 => "The elements",
-        _ => "The operands, which are broadcast to one shape and promoted to one dtype",
-    });
-    format!(
-        "{}\n\nParameters\n----------\n{operands}, {kinds}.\n\
-         out : Array, optional\n    Where the result goes; it may overlap the operands.\n\
-         order : {{'K', 'C', 'F', 'A'}}, optional\n    How the axes of a new result lie in memory.\n\n\
-         Returns\n-------\nArray\n    The result, `out` if that was given.\n",
-        operation.documentation()
-    )
-}
-
-fn kinds(operation: &Operation) -> String {
-    let accepted = |kind| {
-        DType::ALL
-            .iter()
-            .filter(|dtype| dtype.kind() == kind)
-            .any(|&dtype| {
-                let inputs: SmallVec<[DType; 3]> = SmallVec::from_elem(dtype, operation.arity());
-                operation.resolve(&inputs, DType::Float64).is_ok()
-            })
-    };
-    let kinds: Vec<_> = [
-        (Kind::Bool, "bool"),
-        (Kind::Int, "integer"),
-        (Kind::Float, "real"),
-        (Kind::Complex, "complex"),
-    ]
-    .into_iter()
-    .filter(|(kind, _)| accepted(*kind))
-    .map(|(_, name)| name)
-    .collect();
-    format!("of a dtype that is {}", kinds.join(", "))
 }
 
 /// Adds the class and a function for each operation that has no signature of its own.

@@ -15,7 +15,7 @@ use crate::tensor::place::{DeviceLike, Where};
 
 /// A function for each transform along one axis: what they take is written once.
 macro_rules! single_axis {
-    ($($(#[doc = $about:literal])* $name:ident;)*) => { $(
+    ($($(#[doc = $about:literal])* $name:ident: $($example:literal),+;)*) => { $(
         $(#[doc = $about])*
         ///
         /// Parameters
@@ -29,6 +29,29 @@ macro_rules! single_axis {
         /// norm : {'backward', 'ortho', 'forward'}, optional
         ///     Which direction divides by the number of points: the inverse, both by the square
         ///     root, or the forward one.
+        ///
+        /// Returns
+        /// -------
+        /// Array
+        ///     The points along the axis, complex or real.
+        ///
+        /// Raises
+        /// ------
+        /// TypeError
+        ///     For what is no array, and for complex numbers where real ones are transformed.
+        /// ValueError
+        ///     For fewer points than one, and for an unknown norm.
+        /// IndexError
+        ///     For an axis that `x` doesn't have.
+        ///
+        /// Notes
+        /// -----
+        /// Array API standard, extension fft.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import millpond.tensor as xp
+        $(#[doc = $example])+
         #[pyfunction]
         #[pyo3(
             signature = (x, /, *, n=None, axis=-1, norm="backward"),
@@ -49,7 +72,7 @@ macro_rules! single_axis {
 
 /// The same for transforms along several.
 macro_rules! several_axes {
-    ($($(#[doc = $about:literal])* $name:ident;)*) => { $(
+    ($($(#[doc = $about:literal])* $name:ident: $($example:literal),+;)*) => { $(
         $(#[doc = $about])*
         ///
         /// Parameters
@@ -64,6 +87,30 @@ macro_rules! several_axes {
         /// norm : {'backward', 'ortho', 'forward'}, optional
         ///     Which direction divides by the number of points: the inverse, both by the square
         ///     root, or the forward one.
+        ///
+        /// Returns
+        /// -------
+        /// Array
+        ///     The points along the axes, complex or real.
+        ///
+        /// Raises
+        /// ------
+        /// TypeError
+        ///     For what is no array, and for complex numbers where real ones are transformed.
+        /// ValueError
+        ///     For fewer points than one, for axes that are named twice, for other numbers of them than of
+        ///     lengths, and for an unknown norm.
+        /// IndexError
+        ///     For an axis that `x` doesn't have.
+        ///
+        /// Notes
+        /// -----
+        /// Array API standard, extension fft.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import millpond.tensor as xp
+        $(#[doc = $example])+
         #[pyfunction]
         #[pyo3(signature = (x, /, *, s=None, axes=None, norm="backward"))]
         fn $name<'py>(
@@ -87,99 +134,59 @@ single_axis! {
     /// Transforms along an axis by Fourier's transform.
     ///
     /// Any length takes time in proportion to ``n log n``. ``float32`` becomes ``complex64``.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.fft(xp.asarray([1., 0., 0., 0.]))
-    /// Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
-    fft;
+    fft:
+        " >>> xp.fft.fft(xp.asarray([1., 0., 0., 0.]))",
+        " Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])";
     /// Transforms along an axis by the inverse of Fourier's transform.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.ifft(xp.asarray([4., 0., 0., 0.]))
-    /// Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
-    ifft;
+    ifft:
+        " >>> xp.fft.ifft(xp.asarray([4., 0., 0., 0.]))",
+        " Array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])";
     /// Transforms real numbers along an axis into the first half of their spectrum.
     ///
     /// The result has ``n // 2 + 1`` points; the others mirror them.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.real(xp.fft.rfft(xp.asarray([1., 1., 1., 1.])))
-    /// Array([4., 0., 0.])
-    rfft;
+    rfft:
+        " >>> xp.real(xp.fft.rfft(xp.asarray([1., 1., 1., 1.])))",
+        " Array([4., 0., 0.])";
     /// Transforms the first half of a spectrum along an axis into the real numbers that have it.
     ///
     /// The result has `n` points, by default an even number, ``2 * (m - 1)`` for `m` given ones.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.irfft(xp.asarray([4. + 0j, 0., 0.]))
-    /// Array([1., 1., 1., 1.])
-    irfft;
+    irfft:
+        " >>> xp.fft.irfft(xp.asarray([4. + 0j, 0., 0.]))",
+        " Array([1., 1., 1., 1.])";
     /// Transforms along an axis the first half of a signal that mirrors itself into its real
     /// spectrum.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.hfft(xp.asarray([1. + 0j, 0., 0.]))
-    /// Array([1., 1., 1., 1.])
-    hfft;
+    hfft:
+        " >>> xp.fft.hfft(xp.asarray([1. + 0j, 0., 0.]))",
+        " Array([1., 1., 1., 1.])";
     /// Transforms a real spectrum along an axis into the first half of its signal, which mirrors
     /// itself.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.real(xp.fft.ihfft(xp.asarray([4., 4., 4., 4.])))
-    /// Array([4., 0., 0.])
-    ihfft;
+    ihfft:
+        " >>> xp.real(xp.fft.ihfft(xp.asarray([4., 4., 4., 4.])))",
+        " Array([4., 0., 0.])";
 }
 
 several_axes! {
     /// Transforms along axes by Fourier's transform.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.fftn(xp.ones((2, 2)))
-    /// Array([[4.+0.j, 0.+0.j],
-    ///        [0.+0.j, 0.+0.j]])
-    fftn;
+    fftn:
+        " >>> xp.fft.fftn(xp.ones((2, 2)))",
+        " Array([[4.+0.j, 0.+0.j],",
+        "        [0.+0.j, 0.+0.j]])";
     /// Transforms along axes by the inverse of Fourier's transform.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.ifftn(xp.ones((2, 2)))
-    /// Array([[1.+0.j, 0.+0.j],
-    ///        [0.+0.j, 0.+0.j]])
-    ifftn;
+    ifftn:
+        " >>> xp.fft.ifftn(xp.ones((2, 2)))",
+        " Array([[1.+0.j, 0.+0.j],",
+        "        [0.+0.j, 0.+0.j]])";
     /// Transforms real numbers along axes, the last of them into the first half of the spectrum.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.rfftn(xp.ones((2, 2)))
-    /// Array([[4.+0.j, 0.+0.j],
-    ///        [0.+0.j, 0.+0.j]])
-    rfftn;
+    rfftn:
+        " >>> xp.fft.rfftn(xp.ones((2, 2)))",
+        " Array([[4.+0.j, 0.+0.j],",
+        "        [0.+0.j, 0.+0.j]])";
     /// Transforms along axes the spectrum of real numbers, of the last axis the first half, into
     /// those.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.irfftn(xp.fft.rfftn(xp.ones((2, 2))))
-    /// Array([[1., 1.],
-    ///        [1., 1.]])
-    irfftn;
+    irfftn:
+        " >>> xp.fft.irfftn(xp.fft.rfftn(xp.ones((2, 2))))",
+        " Array([[1., 1.],",
+        "        [1., 1.]])";
 }
 
 /// The mode of a name.
@@ -192,7 +199,7 @@ fn mode(name: &str) -> PyResult<Norm> {
 }
 
 macro_rules! frequencies {
-    ($($(#[doc = $about:literal])* $name:ident;)*) => { $(
+    ($($(#[doc = $about:literal])* $name:ident: $($example:literal),+;)*) => { $(
         $(#[doc = $about])*
         ///
         /// Parameters
@@ -205,6 +212,27 @@ macro_rules! frequencies {
         ///     A real floating-point one; the default is the device's.
         /// device : Device, Queue or str, optional
         ///     Where the array goes; the default device, if nothing is said.
+        ///
+        /// Returns
+        /// -------
+        /// Array
+        ///     The frequencies, in one axis.
+        ///
+        /// Raises
+        /// ------
+        /// TypeError
+        ///     For a dtype that isn't a real floating-point one.
+        /// ValueError
+        ///     For fewer points than one.
+        ///
+        /// Notes
+        /// -----
+        /// Array API standard, extension fft.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import millpond.tensor as xp
+        $(#[doc = $example])+
         #[pyfunction]
         #[pyo3(signature = (n, /, *, d=1.0, dtype=None, device=None))]
         fn $name(
@@ -223,25 +251,17 @@ macro_rules! frequencies {
 
 frequencies! {
     /// Returns the frequencies that the points of `fft` stand for.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.fftfreq(4)
-    /// Array([ 0.  ,  0.25, -0.5 , -0.25])
-    fftfreq;
+    fftfreq:
+        " >>> xp.fft.fftfreq(4)",
+        " Array([ 0.  ,  0.25, -0.5 , -0.25])";
     /// Returns the frequencies that the points of `rfft` stand for.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.rfftfreq(4)
-    /// Array([0.  , 0.25, 0.5 ])
-    rfftfreq;
+    rfftfreq:
+        " >>> xp.fft.rfftfreq(4)",
+        " Array([0.  , 0.25, 0.5 ])";
 }
 
 macro_rules! shifts {
-    ($($(#[doc = $about:literal])* $name:ident;)*) => { $(
+    ($($(#[doc = $about:literal])* $name:ident: $($example:literal),+;)*) => { $(
         $(#[doc = $about])*
         ///
         /// Parameters
@@ -250,6 +270,27 @@ macro_rules! shifts {
         ///     The array.
         /// axes : int or tuple of int, optional
         ///     The axes; all of them, if nothing is said.
+        ///
+        /// Returns
+        /// -------
+        /// Array
+        ///     A copy, of the shape of `x`.
+        ///
+        /// Raises
+        /// ------
+        /// TypeError
+        ///     For what is no array.
+        /// IndexError
+        ///     For an axis that `x` doesn't have.
+        ///
+        /// Notes
+        /// -----
+        /// Array API standard, extension fft.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import millpond.tensor as xp
+        $(#[doc = $example])+
         #[pyfunction]
         #[pyo3(signature = (x, /, *, axes=None))]
         fn $name<'py>(py: Python<'py>, x: ArrayLike<'py>, axes: Option<Integers>) -> Answer<'py> {
@@ -261,21 +302,13 @@ macro_rules! shifts {
 
 shifts! {
     /// Moves the frequency zero from the beginning to the middle.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.fftshift(xp.asarray([0, 1, -2, -1]))
-    /// Array([-2, -1,  0,  1])
-    fftshift;
+    fftshift:
+        " >>> xp.fft.fftshift(xp.asarray([0, 1, -2, -1]))",
+        " Array([-2, -1,  0,  1])";
     /// Moves the frequency zero from the middle to the beginning.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import millpond.tensor as xp
-    /// >>> xp.fft.ifftshift(xp.asarray([-2, -1, 0, 1]))
-    /// Array([ 0,  1, -2, -1])
-    ifftshift;
+    ifftshift:
+        " >>> xp.fft.ifftshift(xp.asarray([-2, -1, 0, 1]))",
+        " Array([ 0,  1, -2, -1])";
 }
 
 /// The module.

@@ -32,6 +32,22 @@ impl NamespaceInfo {
     /// -------
     /// dict
     ///     ``'boolean indexing'``, ``'data-dependent shapes'`` and ``'max dimensions'``.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     For any argument.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, inspection.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> info = xp.__array_namespace_info__()
+    /// >>> info.capabilities()["max dimensions"]
+    /// 64
     fn capabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let answer = PyDict::new(py);
         answer.set_item("boolean indexing", true)?;
@@ -41,11 +57,53 @@ impl NamespaceInfo {
     }
 
     /// Returns the device that arrays go to unless told otherwise.
+    ///
+    /// Returns
+    /// -------
+    /// Device
+    ///     The device.
+    ///
+    /// Raises
+    /// ------
+    /// UnknownDeviceError
+    ///     If the settings name a device that there isn't.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, inspection.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> info = xp.__array_namespace_info__()
+    /// >>> info.default_device() == xp.ones(3).device
+    /// True
     fn default_device(&self) -> PyResult<PyDevice> {
         millpond::default_device().map(PyDevice).raise()
     }
 
-    /// Returns all devices, as a tuple.
+    /// Returns all devices.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of Device
+    ///     The devices.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     For any argument.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, inspection.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> info = xp.__array_namespace_info__()
+    /// >>> info.default_device() in info.devices()
+    /// True
     fn devices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let devices: Vec<_> = millpond::devices().iter().cloned().map(PyDevice).collect();
         PyTuple::new(py, devices)
@@ -63,6 +121,22 @@ impl NamespaceInfo {
     /// dict
     ///     Dtypes by the names ``'real floating'``, ``'complex floating'``, ``'integral'`` and
     ///     ``'indexing'``.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a device that there isn't.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, inspection.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> info = xp.__array_namespace_info__()
+    /// >>> info.default_dtypes()["integral"]
+    /// int64
     #[pyo3(signature = (*, device=None))]
     fn default_dtypes<'py>(
         &self,
@@ -96,6 +170,24 @@ impl NamespaceInfo {
     /// -------
     /// dict
     ///     Dtypes by their names.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a device or a kind that there isn't.
+    /// TypeError
+    ///     For a kind that is no name.
+    ///
+    /// Notes
+    /// -----
+    /// Array API standard, inspection.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import millpond.tensor as xp
+    /// >>> info = xp.__array_namespace_info__()
+    /// >>> info.dtypes(kind="unsigned integer")
+    /// {'uint8': uint8, 'uint16': uint16, 'uint32': uint32, 'uint64': uint64}
     #[pyo3(signature = (*, device=None, kind=None))]
     fn dtypes<'py>(
         &self,
@@ -146,6 +238,24 @@ pub(crate) fn is_of_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool
 /// -------
 /// NamespaceInfo
 ///     The object.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For any argument.
+///
+/// Notes
+/// -----
+/// Array API standard, inspection.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> info = xp.__array_namespace_info__()
+/// >>> info.capabilities()["boolean indexing"]
+/// True
+/// >>> info.default_dtypes()["real floating"]
+/// float64
 #[pyfunction]
 fn __array_namespace_info__() -> NamespaceInfo {
     NamespaceInfo

@@ -23,6 +23,30 @@ use crate::tensor::request::{Fill, Request};
 ///     How the axes lie in memory; ``'K'`` is as those of the model.
 /// device, usm_type, queue
 ///     As for `empty`; the model's, where nothing is said.
+///
+/// Returns
+/// -------
+/// Array
+///     Of the shape of `x`; its elements are whatever the memory holds.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an order or a kind of memory that there isn't.
+/// MemoryError
+///     If there isn't enough memory.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions; beyond it: `order`, `usm_type`, `queue`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.empty_like(xp.ones((2, 3))).shape
+/// (2, 3)
 #[pyfunction]
 #[pyo3(signature = (x, /, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
 fn empty_like<'py>(
@@ -43,7 +67,7 @@ fn empty_like<'py>(
 }
 
 macro_rules! constants {
-    ($($(#[$about:meta])* $name:ident: $value:literal;)*) => { $(
+    ($($(#[$about:meta])* $name:ident: $value:literal, $example:literal;)*) => { $(
         $(#[$about])*
         ///
         /// Parameters
@@ -52,6 +76,30 @@ macro_rules! constants {
         ///     The model.
         /// dtype, device, order, usm_type, queue
         ///     As for `empty_like`.
+        ///
+        /// Returns
+        /// -------
+        /// Array
+        ///     The array, of the shape of `x`.
+        ///
+        /// Raises
+        /// ------
+        /// TypeError
+        ///     For what is no array.
+        /// ValueError
+        ///     For an order or a kind of memory that there isn't.
+        /// MemoryError
+        ///     If there isn't enough memory.
+        ///
+        /// Notes
+        /// -----
+        /// Array API standard, creation functions; beyond it: `order`, `usm_type`, `queue`.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import millpond.tensor as xp
+        #[doc = concat!(">>> xp.", stringify!($name), "(xp.asarray([7, 8, 9]))")]
+        #[doc = $example]
         #[pyfunction]
         #[pyo3(signature = (x, /, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
         fn $name<'py>(
@@ -71,9 +119,9 @@ macro_rules! constants {
 
 constants! {
     /// Makes an array of zeros of the shape of another.
-    zeros_like: 0;
+    zeros_like: 0, "Array([0, 0, 0])";
     /// Makes an array of ones of the shape of another.
-    ones_like: 1;
+    ones_like: 1, "Array([1, 1, 1])";
 }
 
 /// Makes an array of one value, of the shape of another.
@@ -86,6 +134,31 @@ constants! {
 ///     The value; an array must have no dimension, or broadcast to the shape.
 /// dtype, device, order, usm_type, queue
 ///     As for `empty_like`.
+///
+/// Returns
+/// -------
+/// Array
+///     The array, of the shape of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For a fill value that doesn't broadcast to the shape, and for an order or a kind of
+///     memory that there isn't.
+/// OverflowError
+///     For an integer that the dtype can't hold.
+///
+/// Notes
+/// -----
+/// Array API standard, creation functions; beyond it: `order`, `usm_type`, `queue`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.full_like(xp.ones(3), 2)
+/// Array([2., 2., 2.])
 #[pyfunction]
 #[pyo3(signature = (x, /, fill_value, *, dtype=None, device=None, order="K", usm_type=None, queue=None))]
 fn full_like<'py>(

@@ -26,6 +26,30 @@ use crate::tensor::{enter, indexing, order};
 /// copy : bool, optional
 ///     Whether elements are copied always, never (which fails where it would be needed), or, by
 ///     default, where it is needed.
+///
+/// Returns
+/// -------
+/// Array
+///     A view where strides can say it, else a copy.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For a shape of another number of elements, and where ``copy=False`` forbids a copy
+///     that is needed.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions; beyond it: `order`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.reshape(xp.arange(6), (2, -1))
+/// Array([[0, 1, 2],
+///        [3, 4, 5]])
 #[pyfunction]
 #[pyo3(signature = (x, /, shape, *, order="C", copy=None))]
 fn reshape<'py>(
@@ -48,6 +72,30 @@ fn reshape<'py>(
 ///     The array.
 /// axes : tuple of int
 ///     Each axis once, in the new order.
+///
+/// Returns
+/// -------
+/// Array
+///     A view of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     If not each axis is named once.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.permute_dims(xp.ones((2, 3, 4)), (2, 0, 1)).shape
+/// (4, 2, 3)
 #[pyfunction]
 #[pyo3(signature = (x, /, axes))]
 fn permute_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axes: Integers) -> Answer<'py> {
@@ -60,8 +108,31 @@ fn permute_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axes: Integers) -> Answ
 /// ----------
 /// x : Array
 ///     Matrices, in the last two axes.
+///
+/// Returns
+/// -------
+/// Array
+///     A view of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an array of fewer than two axes.
+///
+/// Notes
+/// -----
+/// Array API standard, linear algebra functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.matrix_transpose(xp.asarray([[1, 2], [3, 4]]))
+/// Array([[1, 3],
+///        [2, 4]])
 #[pyfunction]
-#[pyo3(signature = (x, /))]
+#[pyo3(signature = (x))]
 fn matrix_transpose<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
     PyArray::of(py, x.tensor().matrix_transpose())
 }
@@ -76,6 +147,31 @@ fn matrix_transpose<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
 ///     The axes to move.
 /// destination : int or tuple of int
 ///     Where each of them goes.
+///
+/// Returns
+/// -------
+/// Array
+///     A view of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For axes that are named twice, and for other numbers of sources than of
+///     destinations.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.moveaxis(xp.ones((2, 3, 4)), 0, -1).shape
+/// (3, 4, 2)
 #[pyfunction]
 #[pyo3(signature = (x, source, destination, /))]
 fn moveaxis<'py>(
@@ -95,6 +191,28 @@ fn moveaxis<'py>(
 ///     The array.
 /// axis1, axis2 : int
 ///     The axes.
+///
+/// Returns
+/// -------
+/// Array
+///     A view of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.swapaxes(xp.ones((2, 3, 4)), 0, 2).shape
+/// (4, 3, 2)
 #[pyfunction]
 #[pyo3(signature = (x, axis1, axis2))]
 fn swapaxes<'py>(
@@ -114,6 +232,30 @@ fn swapaxes<'py>(
 ///     The array.
 /// axis : int or tuple of int, optional
 ///     Where the new axes are, in the result.
+///
+/// Returns
+/// -------
+/// Array
+///     A view of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an axis that is named twice.
+/// IndexError
+///     For an axis that the result doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.expand_dims(xp.ones(3), (0, -1)).shape
+/// (1, 3, 1)
 #[pyfunction]
 #[pyo3(signature = (x, /, axis=Integers::one(0)), text_signature = "(x, /, axis=0)")]
 fn expand_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Integers) -> Answer<'py> {
@@ -128,6 +270,30 @@ fn expand_dims<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Integers) -> Answe
 ///     The array.
 /// axis : int or tuple of int, optional
 ///     The axes to leave out; all of size one, if nothing is said.
+///
+/// Returns
+/// -------
+/// Array
+///     A view of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an axis of another size than one.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.squeeze(xp.ones((1, 3, 1)), axis=0).shape
+/// (3, 1)
 #[pyfunction]
 #[pyo3(signature = (x, /, axis=None))]
 fn squeeze<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> Answer<'py> {
@@ -142,6 +308,28 @@ fn squeeze<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> A
 ///     The array.
 /// axis : int or tuple of int, optional
 ///     The axes; all of them, if nothing is said.
+///
+/// Returns
+/// -------
+/// Array
+///     A view of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.flip(xp.asarray([1, 2, 3]))
+/// Array([3, 2, 1])
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis=None))]
 fn flip<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> Answer<'py> {
@@ -156,6 +344,29 @@ fn flip<'py>(py: Python<'py>, x: ArrayLike<'py>, axis: Option<Integers>) -> Answ
 ///     The array.
 /// shape : int or tuple of int
 ///     The shape.
+///
+/// Returns
+/// -------
+/// Array
+///     A view of `x` that can't be written.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     If `x` doesn't broadcast to the shape.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.broadcast_to(xp.asarray([1, 2]), (2, 2))
+/// Array([[1, 2],
+///        [1, 2]])
 #[pyfunction]
 #[pyo3(signature = (x, /, shape))]
 fn broadcast_to<'py>(py: Python<'py>, x: ArrayLike<'py>, shape: ShapeLike) -> Answer<'py> {
@@ -173,6 +384,24 @@ fn broadcast_to<'py>(py: Python<'py>, x: ArrayLike<'py>, shape: ShapeLike) -> An
 /// -------
 /// tuple of Array
 ///     The views.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     If the shapes don't broadcast.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> x, y = xp.broadcast_arrays(xp.ones((2, 1)), xp.ones(3))
+/// >>> x.shape, y.shape
+/// ((2, 3), (2, 3))
 #[pyfunction]
 #[pyo3(signature = (*arrays))]
 fn broadcast_arrays<'py>(arrays: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
@@ -187,6 +416,26 @@ fn broadcast_arrays<'py>(arrays: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Py
 /// ----------
 /// *shapes : tuple of int
 ///     The shapes.
+///
+/// Returns
+/// -------
+/// tuple of int
+///     The shape.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes don't broadcast.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.broadcast_shapes((2, 1), (3,))
+/// (2, 3)
 #[pyfunction]
 #[pyo3(signature = (*shapes))]
 fn broadcast_shapes<'py>(shapes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
@@ -212,6 +461,30 @@ fn broadcast_shapes<'py>(shapes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Py
 ///     How far, for each axis.
 /// axis : int or tuple of int, optional
 ///     The axes; without, the elements are shifted as if they were in one row.
+///
+/// Returns
+/// -------
+/// Array
+///     A copy, of the shape of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For other numbers of shifts than of axes.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.roll(xp.asarray([1, 2, 3]), 1)
+/// Array([3, 1, 2])
 #[pyfunction]
 #[pyo3(signature = (x, /, shift, *, axis=None))]
 fn roll<'py>(
@@ -233,6 +506,30 @@ fn roll<'py>(
 ///     The arrays; their shapes differ along the axis at most.
 /// axis : int, optional
 ///     The axis; with None, all elements come in one row.
+///
+/// Returns
+/// -------
+/// Array
+///     The elements, of the dtype that those of the arrays promote to.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For no array, and for shapes that differ along other axes.
+/// IndexError
+///     For an axis that the arrays don't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.concat([xp.asarray([1, 2]), xp.asarray([3])])
+/// Array([1, 2, 3])
 #[pyfunction]
 #[pyo3(signature = (arrays, /, *, axis=Some(0)), text_signature = "(arrays, /, *, axis=0)")]
 fn concat<'py>(
@@ -253,6 +550,31 @@ fn concat<'py>(
 ///     The arrays, all of one shape.
 /// axis : int, optional
 ///     Where the new axis is, in the result.
+///
+/// Returns
+/// -------
+/// Array
+///     The elements, of the dtype that those of the arrays promote to.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For no array, and for arrays of several shapes.
+/// IndexError
+///     For an axis that the result doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.stack([xp.asarray([1, 2]), xp.asarray([3, 4])], axis=1)
+/// Array([[1, 3],
+///        [2, 4]])
 #[pyfunction]
 #[pyo3(signature = (arrays, /, *, axis=0))]
 fn stack<'py>(
@@ -278,6 +600,24 @@ fn stack<'py>(
 /// -------
 /// tuple of Array
 ///     The views, which lack the axis.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> first, second = xp.unstack(xp.asarray([[1, 2], [3, 4]]))
+/// >>> second
+/// Array([3, 4])
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis=0))]
 fn unstack<'py>(
@@ -296,6 +636,30 @@ fn unstack<'py>(
 ///     The array.
 /// repetitions : int or tuple of int
 ///     How many times along each axis, the last ones if there are fewer.
+///
+/// Returns
+/// -------
+/// Array
+///     A copy; `x` counts as having as many axes as there are numbers, the new ones in
+///     front.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For a negative number.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.tile(xp.asarray([1, 2]), (2, 2))
+/// Array([[1, 2, 1, 2],
+///        [1, 2, 1, 2]])
 #[pyfunction]
 #[pyo3(signature = (x, repetitions, /))]
 fn tile<'py>(py: Python<'py>, x: ArrayLike<'py>, repetitions: ShapeLike) -> Answer<'py> {
@@ -315,10 +679,23 @@ fn tile<'py>(py: Python<'py>, x: ArrayLike<'py>, repetitions: ShapeLike) -> Answ
 /// axis : int, optional
 ///     The axis along which the copies lie; without, all elements come in one row.
 ///
+/// Returns
+/// -------
+/// Array
+///     A copy.
+///
 /// Raises
 /// ------
+/// TypeError
+///     For what is no array.
 /// ValueError
 ///     If a number is negative, or if there are as many as the axis has not.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, manipulation functions.
 ///
 /// Examples
 /// --------

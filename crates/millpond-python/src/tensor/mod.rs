@@ -4,8 +4,10 @@
 //! are converted by `dtype.rs`, `extent.rs`, `operand.rs`, `order.rs`, `out.rs`, `place.rs`,
 //! `request.rs` and `scalar.rs`, so that every function understands the same things in the same way.
 #![allow(
+    clippy::doc_link_with_quotes,
     clippy::doc_markdown,
-    reason = "what Python shows is written as its documentation is"
+    rustdoc::broken_intra_doc_links,
+    reason = "what Python shows is written as its documentation is, whose lists look like links"
 )]
 #![allow(
     clippy::needless_pass_by_value,
@@ -21,6 +23,7 @@ mod conversion;
 mod creation;
 mod data_types;
 mod difference;
+mod docstring;
 pub(crate) mod dtype;
 mod elementwise;
 pub(crate) mod extent;
@@ -39,6 +42,7 @@ mod order;
 mod out;
 mod pickle;
 pub(crate) mod place;
+mod print_options;
 mod printing;
 mod request;
 mod scalar;
@@ -54,6 +58,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::gil;
+use crate::interop::dlpack;
 use crate::runtime::origin;
 
 /// Versions of the standard whose functions the namespace has.
@@ -113,7 +118,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sets::register(&tensor)?;
     transfer::register(&tensor)?;
     inspection::register(&tensor)?;
+    print_options::register(&tensor)?;
     printing::register(&tensor)?;
+    dlpack::register(&tensor)?;
     pickle::register(&tensor)?;
     module.add("tensor", &tensor)?;
     // So that it can be imported from.

@@ -1,28 +1,16 @@
-//! Arrays as text, and the options for it, which hold for the whole process.
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! Arrays as text.
 
 use millpond::tensor::Tensor;
-use millpond::tensor::display::{FloatMode, PrintOptions, Sign};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use millpond::tensor::display::Frame;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::Raise;
 use crate::gil;
-use crate::tensor::array::PyArray;
-use crate::tensor::{conversion, foreign};
-
-/// The options in use; `None` until they are set.
-static OPTIONS: Mutex<Option<PrintOptions>> = Mutex::new(None);
-
-fn lock() -> MutexGuard<'static, Option<PrintOptions>> {
-    OPTIONS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn current() -> PrintOptions {
-    lock().clone().unwrap_or_default()
-}
+use crate::tensor::array::{ArrayLike, PyArray};
+use crate::tensor::conversion;
+use crate::tensor::print_options::{changed, current};
 
 /// `repr(array)`.
 pub(crate) fn repr(py: Python<'_>, tensor: &Tensor) -> PyResult<String> {
@@ -53,188 +41,158 @@ pub(crate) fn format(array: &Bound<'_, PyArray>, spec: &str) -> PyResult<String>
         .extract()
 }
 
-/// The most digits that can be asked for: no float has more that aren't zero.
-const LONGEST: usize = 1100;
+/// An option of a call: its name, and the value if one is given.
+type Given<'a, 'py> = (&'static str, Option<&'a Bound<'py, PyAny>>);
 
-/// Changes one option.
-fn set(options: &mut PrintOptions, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let unknown = |expected: &str| {
-        PyValueError::new_err(format!(
-            "print options: {name} must be {expected}, not {}",
-            foreign::describe(value)
-        ))
-    };
-    let number = || value.extract().map_err(|_| unknown("an integer from 0"));
-    match name {
-        "linewidth" => options.line_width = number()?,
-        "edgeitems" => options.edge_items = number()?,
-        "threshold" => {
-            let is_endless = value
-                .extract::<f64>()
-                .is_ok_and(|value| value == f64::INFINITY);
-            options.threshold = if is_endless { usize::MAX } else { number()? };
-        }
-        "precision" => {
-            options.precision = number()?;
-            if options.precision > LONGEST {
-                return Err(unknown(&format!("at most {LONGEST}")));
-            }
-        }
-        "suppress" => options.suppress = value.is_truthy()?,
-        "nanstr" => options.nan = value.extract()?,
-        "infstr" => options.infinity = value.extract()?,
-        "floatmode" => {
-            options.float_mode = FloatMode::named(value.extract()?)
-                .ok_or_else(|| unknown("'fixed', 'unique', 'maxprec' or 'maxprec_equal'"))?;
-        }
-        "sign" => {
-            options.sign = match value.extract()? {
-                "-" => Sign::Minus,
-                "+" => Sign::Plus,
-                " " => Sign::Space,
-                _ => return Err(unknown("'-', '+' or ' '")),
-            }
-        }
-        _ => {
-            return Err(PyTypeError::new_err(format!(
-                "print options: unknown option '{name}'"
-            )));
-        }
+/// The options of a call as a dict.
+fn given<'py>(py: Python<'py>, options: &[Given<'_, 'py>]) -> PyResult<Bound<'py, PyDict>> {
+    let given = PyDict::new(py);
+    for (name, value) in options {
+        given.set_item(name, value)?;
     }
-    Ok(())
+    Ok(given)
 }
 
-/// The options with those of a dict changed.
-fn changed(mut options: PrintOptions, changes: &Bound<'_, PyDict>) -> PyResult<PrintOptions> {
-    for (name, value) in changes {
-        if !value.is_none() {
-            set(&mut options, name.extract()?, &value)?;
-        }
-    }
-    Ok(options)
-}
-
-/// Says how arrays are printed.
+/// Writes an array as a call that would make it, by options of this call.
+///
+/// Parameters
+/// ----------
+/// x : Array
+///     The array.
+/// line_width : int, optional
+///     Columns of a line.
+/// precision : int, optional
+///     Digits behind the point.
+/// suppress : bool, optional
+///     Whether floats never have an exponent.
+/// prefix : str, optional
+///     The name of what is called.
 ///
 /// Returns
 /// -------
-/// dict
-///     The options, by the names that `set_print_options` takes.
+/// str
+///     The text, as of ``repr(x)``; options that aren't given are those in use.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For a value that an option can't have.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.array_repr(xp.asarray([xp.pi, xp.e]), precision=3)
+/// 'Array([3.142, 2.718])'
 #[pyfunction]
-fn get_print_options(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let options = current();
-    let answer = PyDict::new(py);
-    answer.set_item("linewidth", options.line_width)?;
-    answer.set_item("edgeitems", options.edge_items)?;
-    answer.set_item("threshold", options.threshold)?;
-    answer.set_item("precision", options.precision)?;
-    answer.set_item("suppress", options.suppress)?;
-    answer.set_item("nanstr", options.nan)?;
-    answer.set_item("infstr", options.infinity)?;
-    let mode = match options.float_mode {
-        FloatMode::Fixed => "fixed",
-        FloatMode::Unique => "unique",
-        FloatMode::MaxPrec => "maxprec",
-        FloatMode::MaxPrecEqual => "maxprec_equal",
-    };
-    answer.set_item("floatmode", mode)?;
-    let sign = match options.sign {
-        Sign::Minus => "-",
-        Sign::Plus => "+",
-        Sign::Space => " ",
-    };
-    answer.set_item("sign", sign)?;
-    Ok(answer)
+#[pyo3(signature = (x, line_width=None, precision=None, suppress=None, prefix="Array"))]
+fn array_repr<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    line_width: Option<&Bound<'py, PyAny>>,
+    precision: Option<&Bound<'py, PyAny>>,
+    suppress: Option<&Bound<'py, PyAny>>,
+    prefix: &str,
+) -> PyResult<String> {
+    let options = given(
+        py,
+        &[
+            ("linewidth", line_width),
+            ("precision", precision),
+            ("suppress", suppress),
+        ],
+    )?;
+    let options = changed(current(), &options)?;
+    gil::wait_written(py, x.tensor().memory())?;
+    x.tensor().to_repr(prefix, &options).raise()
 }
 
-/// Changes how arrays are printed; options that aren't given stay as they are.
+/// Writes the elements of an array, by options of this call.
 ///
 /// Parameters
 /// ----------
-/// linewidth : int, optional
-///     Columns of a line.
-/// edgeitems : int, optional
-///     Elements shown at each end of a summarised axis.
-/// threshold : int or inf, optional
-///     Arrays of more elements are summarised.
-/// precision : int, optional
-///     Digits behind the point.
-/// floatmode : {'fixed', 'unique', 'maxprec', 'maxprec_equal'}, optional
-///     How many digits floats have.
-/// suppress : bool, optional
-///     Whether floats never have an exponent.
-/// nanstr, infstr : str, optional
-///     What NaN and infinity are called.
-/// sign : {'-', '+', ' '}, optional
-///     What stands in front of positive numbers.
-#[pyfunction]
-#[pyo3(
-    signature = (**options),
-    text_signature = "(*, linewidth=None, edgeitems=None, threshold=None, precision=None, floatmode=None, suppress=None, nanstr=None, infstr=None, sign=None)"
-)]
-fn set_print_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-    if let Some(options) = options {
-        let options = changed(current(), options)?;
-        *lock() = Some(options);
-    }
-    Ok(())
-}
-
-/// Context manager: changes how arrays are printed while a ``with`` block runs.
+/// x : Array
+///     The array.
+/// line_width, edge_items, threshold, precision, floatmode, suppress, sign, numpy
+///     As for `set_print_options`, where two of them are called ``linewidth`` and ``edgeitems``.
+/// separator : str, optional
+///     What stands between elements.
+/// prefix : str, optional
+///     What will stand in front; lines after the first are indented as much.
+/// suffix : str, optional
+///     What will stand behind; the last line leaves room for it.
 ///
-/// Parameters
-/// ----------
-/// **options
-///     As for `set_print_options`.
-#[pyclass(frozen, name = "print_options", module = "millpond.tensor")]
-#[derive(Debug)]
-struct ScopedOptions {
-    changes: Py<PyDict>,
-    /// What to go back to, for each block that was entered.
-    before: Mutex<Vec<Option<PrintOptions>>>,
-}
-
-impl ScopedOptions {
-    fn before(&self) -> MutexGuard<'_, Vec<Option<PrintOptions>>> {
-        self.before.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[pymethods]
-impl ScopedOptions {
-    #[new]
-    #[pyo3(
-        signature = (**options),
-        text_signature = "(*, linewidth=None, edgeitems=None, threshold=None, precision=None, floatmode=None, suppress=None, nanstr=None, infstr=None, sign=None)"
-    )]
-    fn new(py: Python<'_>, options: Option<Bound<'_, PyDict>>) -> PyResult<Self> {
-        let changes = options.unwrap_or_else(|| PyDict::new(py));
-        // Wrong options are refused where they are given.
-        changed(current(), &changes)?;
-        Ok(Self {
-            changes: changes.unbind(),
-            before: Mutex::default(),
-        })
-    }
-
-    fn __enter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let options = changed(current(), self.changes.bind(py))?;
-        let before = lock().replace(options);
-        self.before().push(before);
-        get_print_options(py)
-    }
-
-    #[pyo3(signature = (*_raised))]
-    fn __exit__(&self, _raised: &Bound<'_, pyo3::types::PyTuple>) {
-        if let Some(before) = self.before().pop() {
-            *lock() = before;
-        }
-    }
+/// Returns
+/// -------
+/// str
+///     The text, without prefix and suffix; options that aren't given are those in use.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For a value that an option can't have.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.array_str(xp.asarray([xp.pi, xp.e]), precision=3, separator=", ")
+/// '[3.142, 2.718]'
+#[pyfunction]
+#[pyo3(signature = (
+    x, line_width=None, edge_items=None, threshold=None, precision=None, floatmode=None,
+    suppress=None, sign=None, numpy=None, separator=" ", prefix="", suffix="",
+), text_signature = "(x, line_width=None, edge_items=None, threshold=None, precision=None, floatmode=None, suppress=None, sign=None, numpy=False, separator=' ', prefix='', suffix='')")]
+fn array_str<'py>(
+    py: Python<'py>,
+    x: ArrayLike<'py>,
+    line_width: Option<&Bound<'py, PyAny>>,
+    edge_items: Option<&Bound<'py, PyAny>>,
+    threshold: Option<&Bound<'py, PyAny>>,
+    precision: Option<&Bound<'py, PyAny>>,
+    floatmode: Option<&Bound<'py, PyAny>>,
+    suppress: Option<&Bound<'py, PyAny>>,
+    sign: Option<&Bound<'py, PyAny>>,
+    numpy: Option<&Bound<'py, PyAny>>,
+    separator: &str,
+    prefix: &str,
+    suffix: &str,
+) -> PyResult<String> {
+    let options = given(
+        py,
+        &[
+            ("linewidth", line_width),
+            ("edgeitems", edge_items),
+            ("threshold", threshold),
+            ("precision", precision),
+            ("floatmode", floatmode),
+            ("suppress", suppress),
+            ("sign", sign),
+            ("numpy", numpy),
+        ],
+    )?;
+    let options = changed(current(), &options)?;
+    let frame = Frame {
+        separator,
+        prefix,
+        suffix,
+    };
+    gil::wait_written(py, x.tensor().memory())?;
+    x.tensor().to_framed_text(&options, frame).raise()
 }
 
 /// Adds the functions.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<ScopedOptions>()?;
-    module.add_function(wrap_pyfunction!(get_print_options, module)?)?;
-    module.add_function(wrap_pyfunction!(set_print_options, module)?)
+    module.add_function(wrap_pyfunction!(array_repr, module)?)?;
+    module.add_function(wrap_pyfunction!(array_str, module)?)
 }

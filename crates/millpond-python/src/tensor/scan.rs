@@ -33,7 +33,7 @@ fn call<'py>(
 
 /// A function for each scan: what they take is written once.
 macro_rules! functions {
-    ($( $(#[doc = $about:literal])* $name:ident: $scan:ident, $($example:literal),+; )*) => { $(
+    ($( $(#[doc = $about:literal])* $name:ident: $scan:ident, $note:literal, $($example:literal),+; )*) => { $(
         $(#[doc = $about])*
         ///
         /// Each element of the result is that of the elements up to its own. Floats are accumulated
@@ -62,6 +62,14 @@ macro_rules! functions {
         /// ------
         /// ValueError
         ///     Without an axis, for an array of several; for an output of another shape.
+        /// TypeError
+        ///     For a dtype that the function isn't defined for, and for what is no array.
+        /// IndexError
+        ///     For an axis that `x` doesn't have.
+        ///
+        /// Notes
+        /// -----
+        #[doc = $note]
         ///
         /// Examples
         /// --------
@@ -96,14 +104,17 @@ macro_rules! functions {
 functions! {
     /// Adds up the elements along an axis.
     cumulative_sum: Sum,
+        "Array API standard, statistical functions; beyond it: `out`.",
         ">>> xp.cumulative_sum(xp.asarray([1, 2, 3]), include_initial=True).tolist()",
         "[0, 1, 3, 6]";
     /// Multiplies the elements along an axis.
     cumulative_prod: Product,
+        "Array API standard, statistical functions; beyond it: `out`.",
         ">>> xp.cumulative_prod(xp.asarray([1, 2, 3])).tolist()",
         "[1, 2, 6]";
     /// Accumulates the logarithm of the sum of the exponentials along an axis.
     cumulative_logsumexp: LogSumExp,
+        "Beyond the Array API standard.",
         ">>> xp.cumulative_logsumexp(xp.asarray([0.0, 0.0])).tolist()",
         "[0.0, 0.6931471805599453]";
 }

@@ -23,8 +23,33 @@ use crate::tensor::{elementwise, enter, order};
 ///     Where the result goes; it may overlap the operands.
 /// order : {'K', 'C', 'F', 'A'}, optional
 ///     How the axes of a new result lie in memory.
+///
+/// Returns
+/// -------
+/// Array
+///     The result, `out` if that was given.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is neither an array nor a number, and for an `out` of a dtype of a lower
+///     kind.
+/// ValueError
+///     If the shapes don't broadcast, and for an `out` of another shape.
+///
+/// Notes
+/// -----
+/// Integers as bounds may lie outside of the dtype: they bound nothing.
+///
+/// Array API standard, element-wise functions; beyond it: `out`, `order`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.clip(xp.asarray([1, 5, 9]), 2, 8)
+/// Array([2, 5, 8])
 #[pyfunction]
-#[pyo3(signature = (x, /, min=None, max=None, *, out=None, order="K"))]
+#[pyo3(signature = (x, /, min=None, max=None, out=None, order="K"))]
 fn clip<'py>(
     x: &Bound<'py, PyAny>,
     min: Option<&Bound<'py, PyAny>>,
@@ -71,6 +96,30 @@ fn clip<'py>(
 ///     Where the result goes; it may overlap the operands.
 /// order : {'K', 'C', 'F', 'A'}, optional
 ///     How the axes of a new result lie in memory.
+///
+/// Returns
+/// -------
+/// Array
+///     The result, `out` if that was given, of the dtype that both operands promote to.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For a condition that holds no truth values, for what is neither an array nor a
+///     number, and for an `out` of a dtype of a lower kind.
+/// ValueError
+///     If the shapes don't broadcast, and for an `out` of another shape.
+///
+/// Notes
+/// -----
+/// Array API standard, searching functions; beyond it: `out`, `order`.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> x = xp.asarray([3, -1, 2])
+/// >>> xp.where(x > 0, x, 0)
+/// Array([3, 0, 2])
 #[pyfunction]
 #[pyo3(signature = (condition, x1, x2, /, *, out=None, order="K"))]
 fn r#where<'py>(

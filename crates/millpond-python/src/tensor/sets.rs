@@ -39,6 +39,15 @@ fn unique<'py>(py: Python<'py>, x: &ArrayLike<'py>, wanted: Wanted) -> PyResult<
 /// counts : Array
 ///     How often each occurs, `int64`.
 ///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+///
+/// Notes
+/// -----
+/// Array API standard, set functions.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -48,7 +57,7 @@ fn unique<'py>(py: Python<'py>, x: &ArrayLike<'py>, wanted: Wanted) -> PyResult<
 /// >>> found.inverse_indices.tolist(), found.counts.tolist()
 /// ([1, 0, 1], [1, 2])
 #[pyfunction]
-#[pyo3(signature = (x, /), text_signature = "(x, /)")]
+#[pyo3(signature = (x))]
 fn unique_all<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
     let wanted = Wanted {
         indices: true,
@@ -73,6 +82,15 @@ fn unique_all<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
 /// values, counts : Array
 ///     As for `unique_all`.
 ///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+///
+/// Notes
+/// -----
+/// Array API standard, set functions.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -80,7 +98,7 @@ fn unique_all<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
 /// >>> values.tolist(), counts.tolist()
 /// ([1, 3], [1, 2])
 #[pyfunction]
-#[pyo3(signature = (x, /), text_signature = "(x, /)")]
+#[pyo3(signature = (x))]
 fn unique_counts<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
     let wanted = Wanted {
         counts: true,
@@ -103,6 +121,15 @@ fn unique_counts<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
 /// values, inverse_indices : Array
 ///     As for `unique_all`.
 ///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+///
+/// Notes
+/// -----
+/// Array API standard, set functions.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -110,7 +137,7 @@ fn unique_counts<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
 /// >>> values.tolist(), inverse.tolist()
 /// ([1, 3], [1, 0, 1])
 #[pyfunction]
-#[pyo3(signature = (x, /), text_signature = "(x, /)")]
+#[pyo3(signature = (x))]
 fn unique_inverse<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
     let wanted = Wanted {
         inverse: true,
@@ -133,13 +160,22 @@ fn unique_inverse<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
 /// Array
 ///     The values, as for `unique_all`.
 ///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+///
+/// Notes
+/// -----
+/// Array API standard, set functions.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
 /// >>> xp.unique_values(xp.asarray([3, 1, 3])).tolist()
 /// [1, 3]
 #[pyfunction]
-#[pyo3(signature = (x, /), text_signature = "(x, /)")]
+#[pyo3(signature = (x))]
 fn unique_values<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
     PyArray::object(py, unique(py, &x, Wanted::default())?.values)
 }
@@ -159,6 +195,15 @@ fn unique_values<'py>(py: Python<'py>, x: ArrayLike<'py>) -> Answer<'py> {
 /// -------
 /// Array
 ///     Truth values, of the shape of `x1`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is neither an array nor a number, and without an array.
+///
+/// Notes
+/// -----
+/// Array API standard, set functions.
 ///
 /// Examples
 /// --------

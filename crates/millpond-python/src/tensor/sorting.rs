@@ -8,9 +8,26 @@ use pyo3::prelude::*;
 use crate::error::Raise;
 use crate::integer;
 use crate::tensor::array::{ArrayLike, PyArray, named};
-use crate::tensor::enter;
 use crate::tensor::operand::Operands;
 use crate::tensor::operators::Answer;
+use crate::tensor::{enter, foreign};
+
+/// The name of a way to sort. There is one, which keeps equal elements in order.
+struct Kind;
+
+impl<'py> FromPyObject<'_, 'py> for Kind {
+    type Error = PyErr;
+
+    fn extract(obj: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match obj.extract::<&str>() {
+            Ok("stable" | "mergesort" | "radixsort") => Ok(Self),
+            _ => Err(PyValueError::new_err(format!(
+                "kind: expected 'stable', 'mergesort' or 'radixsort', got {}",
+                foreign::describe(&obj)
+            ))),
+        }
+    }
+}
 
 /// Sorts the elements along an axis.
 ///
@@ -28,11 +45,26 @@ use crate::tensor::operators::Answer;
 ///     Whether the largest come first.
 /// stable : bool, optional
 ///     Whether equal elements must stay in order; they always do.
+/// kind : {'stable', 'mergesort', 'radixsort'}, optional
+///     Names of other libraries for ways to sort; all mean the one there is.
 ///
 /// Returns
 /// -------
 /// Array
 ///     The elements in order, of the array's shape and dtype.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an unknown kind.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, sorting functions; beyond it: `kind`.
 ///
 /// Examples
 /// --------
@@ -41,8 +73,8 @@ use crate::tensor::operators::Answer;
 /// [1, 2, 3]
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, *, axis=-1, descending=false, stable=true),
-    text_signature = "(x, /, *, axis=-1, descending=False, stable=True)"
+    signature = (x, /, *, axis=-1, descending=false, stable=true, kind=None),
+    text_signature = "(x, /, *, axis=-1, descending=False, stable=True, kind=None)"
 )]
 fn sort<'py>(
     py: Python<'py>,
@@ -50,8 +82,9 @@ fn sort<'py>(
     #[pyo3(from_py_with = integer::integer)] axis: isize,
     descending: bool,
     stable: bool,
+    kind: Option<Kind>,
 ) -> Answer<'py> {
-    let _ = stable;
+    let _ = (stable, kind);
     enter(py);
     PyArray::of(py, x.tensor().sort(axis, descending))
 }
@@ -60,13 +93,26 @@ fn sort<'py>(
 ///
 /// Parameters
 /// ----------
-/// x, axis, descending, stable
+/// x, axis, descending, stable, kind
 ///     As for `sort`.
 ///
 /// Returns
 /// -------
 /// Array
 ///     Positions along the axis, `int64`, of the array's shape.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an unknown kind.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, sorting functions; beyond it: `kind`.
 ///
 /// Examples
 /// --------
@@ -75,8 +121,8 @@ fn sort<'py>(
 /// [0, 2, 1]
 #[pyfunction]
 #[pyo3(
-    signature = (x, /, *, axis=-1, descending=false, stable=true),
-    text_signature = "(x, /, *, axis=-1, descending=False, stable=True)"
+    signature = (x, axis=-1, descending=false, stable=true, kind=None),
+    text_signature = "(x, axis=-1, descending=False, stable=True, kind=None)"
 )]
 fn argsort<'py>(
     py: Python<'py>,
@@ -84,8 +130,9 @@ fn argsort<'py>(
     #[pyo3(from_py_with = integer::integer)] axis: isize,
     descending: bool,
     stable: bool,
+    kind: Option<Kind>,
 ) -> Answer<'py> {
-    let _ = stable;
+    let _ = (stable, kind);
     enter(py);
     PyArray::of(py, x.tensor().argsort(axis, descending))
 }
@@ -111,7 +158,13 @@ fn argsort<'py>(
 /// Raises
 /// ------
 /// ValueError
-///     For more elements than there are.
+///     For more elements than there are, and for an unknown mode.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
 ///
 /// Examples
 /// --------
@@ -168,9 +221,14 @@ fn top_k<'py>(
 /// Raises
 /// ------
 /// ValueError
-///     If `x1` has more axes than one, or the sorter another shape.
+///     If `x1` has more axes than one, for a sorter of another shape, and for an unknown
+///     side.
 /// TypeError
 ///     For a sorter that doesn't hold integers.
+///
+/// Notes
+/// -----
+/// Array API standard, searching functions.
 ///
 /// Examples
 /// --------

@@ -34,14 +34,88 @@ fn call<'py>(
     }
 }
 
+/// Where the standard has a reduction.
+macro_rules! note {
+    (beyond) => {
+        "Beyond the Array API standard."
+    };
+    (utility) => {
+        "Array API standard, utility functions; beyond it: `out`."
+    };
+    (searching) => {
+        "Array API standard, searching functions; beyond it: `out`."
+    };
+    (statistical) => {
+        "Array API standard, statistical functions; beyond it: `out`."
+    };
+}
+
+/// The dtype of the results of a rule.
+macro_rules! dtype {
+    (Accumulate) => {
+        "The results, of the dtype of `x`, if nothing else is said; integers and truth values become ``int64``, or ``uint64``."
+    };
+    (Same) => {
+        "The results, of the dtype of `x`."
+    };
+    (Truth) => {
+        "The results: truth values, or numbers as ``int64``."
+    };
+    (Position) => {
+        "The positions, ``int64``."
+    };
+    (Float) => {
+        "The results, of the dtype of `x`; the default float for integers."
+    };
+    (Wide) => {
+        "The results, of the dtype of `x`; the default float for integers. They are computed in ``float64``."
+    };
+}
+
+/// When a reduction is refused for its elements.
+macro_rules! refusal {
+    (true) => {
+        "    For axes that are named twice, and for an `out` of another shape."
+    };
+    (false) => {
+        "    For no elements, for axes that are named twice, and for an `out` of another shape."
+    };
+}
+
 /// A function for each row: what the calls of one sort take is written once.
 macro_rules! functions {
     ($(
         $(#[doc = $about:literal])*
-        $call:ident $name:ident: $rule:ident, $identity:literal, $file:ident::$reducer:ident
-            $(over $($t:ty),+)?;
+        $call:ident $name:ident: $rule:ident, $identity:tt, $file:ident::$reducer:ident
+            $(over $($t:ty),+)?
+            { $chapter:ident: $elements:literal $(, $keyword:literal)? => $result:literal };
     )*) => {
-        $( functions!(@$call [$($about),*] $name); )*
+        $( functions!(@$call [$($about),*] [
+            "",
+            "Returns",
+            "-------",
+            "Array",
+            concat!("    ", dtype!($rule)),
+            "",
+            "Raises",
+            "------",
+            "TypeError",
+            "    For a dtype that the function isn't defined for, and for what is no array.",
+            "ValueError",
+            refusal!($identity),
+            "IndexError",
+            "    For an axis that `x` doesn't have.",
+            "",
+            "Notes",
+            "-----",
+            note!($chapter),
+            "",
+            "Examples",
+            "--------",
+            ">>> import millpond.tensor as xp",
+            concat!(">>> xp.", stringify!($name), "(xp.asarray(", $elements, ")" $(, ", ", $keyword)?, ")"),
+            concat!("Array(", $result, ")")
+        ] $name); )*
 
         /// Adds the functions.
         pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -50,7 +124,13 @@ macro_rules! functions {
             Ok(())
         }
     };
-    (@plain [$($about:literal),*] $name:ident) => {
+    (@plain $($rest:tt)*) => {
+        functions!(@axes (x, /, *, axis=None, keepdims=false, out=None) $($rest)*);
+    };
+    (@averaged $($rest:tt)*) => {
+        functions!(@axes (x, axis=None, keepdims=false, *, out=None) $($rest)*);
+    };
+    (@axes ($($signature:tt)*) [$($about:literal),*] [$($tail:expr),*] $name:ident) => {
         $(#[doc = $about])*
         ///
         /// Parameters
@@ -63,8 +143,9 @@ macro_rules! functions {
         ///     Whether reduced axes stay, with size one.
         /// out : Array, optional
         ///     Where the result goes.
+        $(#[doc = $tail])*
         #[pyfunction]
-        #[pyo3(signature = (x, /, *, axis=None, keepdims=false, out=None))]
+        #[pyo3(signature = ($($signature)*))]
         fn $name<'py>(
             py: Python<'py>,
             x: ArrayLike<'py>,
@@ -77,7 +158,7 @@ macro_rules! functions {
             call(py, &rows::$name, &x, how, out.as_ref())
         }
     };
-    (@typed [$($about:literal),*] $name:ident) => {
+    (@typed [$($about:literal),*] [$($tail:expr),*] $name:ident) => {
         $(#[doc = $about])*
         ///
         /// Parameters
@@ -92,6 +173,7 @@ macro_rules! functions {
         ///     Whether reduced axes stay, with size one.
         /// out : Array, optional
         ///     Where the result goes.
+        $(#[doc = $tail])*
         #[pyfunction]
         #[pyo3(signature = (x, /, *, axis=None, dtype=None, keepdims=false, out=None))]
         fn $name<'py>(
@@ -108,7 +190,7 @@ macro_rules! functions {
             call(py, &rows::$name, &x, how, out.as_ref())
         }
     };
-    (@corrected [$($about:literal),*] $name:ident) => {
+    (@corrected [$($about:literal),*] [$($tail:expr),*] $name:ident) => {
         $(#[doc = $about])*
         ///
         /// Parameters
@@ -123,8 +205,9 @@ macro_rules! functions {
         ///     Whether reduced axes stay, with size one.
         /// out : Array, optional
         ///     Where the result goes.
+        $(#[doc = $tail])*
         #[pyfunction]
-        #[pyo3(signature = (x, /, *, axis=None, correction=0.0, keepdims=false, out=None))]
+        #[pyo3(signature = (x, axis=None, correction=0.0, keepdims=false, *, out=None))]
         fn $name<'py>(
             py: Python<'py>,
             x: ArrayLike<'py>,
@@ -138,7 +221,7 @@ macro_rules! functions {
             call(py, &rows::$name, &x, how, out.as_ref())
         }
     };
-    (@positional [$($about:literal),*] $name:ident) => {
+    (@positional [$($about:literal),*] [$($tail:expr),*] $name:ident) => {
         $(#[doc = $about])*
         ///
         /// Parameters
@@ -151,6 +234,7 @@ macro_rules! functions {
         ///     Whether reduced axes stay, with size one.
         /// out : Array, optional
         ///     Where the result goes.
+        $(#[doc = $tail])*
         #[pyfunction]
         #[pyo3(signature = (x, /, *, axis=None, keepdims=false, out=None))]
         fn $name<'py>(

@@ -57,6 +57,31 @@ pub(crate) fn copied(source: &Tensor) -> PyResult<Tensor> {
 ///     The array.
 /// order : {'K', 'C', 'F', 'A'}, optional
 ///     How the axes of the copy lie in memory.
+///
+/// Returns
+/// -------
+/// Array
+///     The copy.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an order that there isn't.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> x = xp.zeros(2)
+/// >>> y = xp.copy(x)
+/// >>> y[0] = 1
+/// >>> x
+/// Array([0., 0.])
 #[pyfunction]
 #[pyo3(signature = (x, /, *, order="K"))]
 fn copy<'py>(py: Python<'py>, x: ArrayLike<'py>, order: &str) -> Answer<'py> {
@@ -70,6 +95,28 @@ fn copy<'py>(py: Python<'py>, x: ArrayLike<'py>, order: &str) -> Answer<'py> {
 /// ----------
 /// x : Array
 ///     The array.
+///
+/// Returns
+/// -------
+/// numpy.ndarray
+///     The copy.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// CommandError
+///     If what computes the elements failed.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.to_numpy(xp.arange(3)).sum().item()
+/// 3
 #[pyfunction]
 #[pyo3(signature = (x, /))]
 fn to_numpy(x: ArrayLike<'_>) -> Answer<'_> {
@@ -82,6 +129,28 @@ fn to_numpy(x: ArrayLike<'_>) -> Answer<'_> {
 /// ----------
 /// x : Array
 ///     The array.
+///
+/// Returns
+/// -------
+/// numpy.ndarray
+///     The copy.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// CommandError
+///     If what computes the elements failed.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
+/// Examples
+/// --------
+/// >>> import millpond.tensor as xp
+/// >>> xp.asnumpy(xp.arange(3)).sum().item()
+/// 3
 #[pyfunction]
 #[pyo3(signature = (x, /))]
 fn asnumpy(x: ArrayLike<'_>) -> Answer<'_> {

@@ -19,7 +19,8 @@ use crate::indexing::Index;
 use crate::tensor::Tensor;
 use number::NumberFormat;
 pub use options::{FloatMode, PrintOptions, Sign};
-use page::{Frame, Page, edges};
+pub use page::Frame;
+use page::{Page, edges};
 
 impl Tensor {
     /// The elements in brackets; the number itself, with all its digits, if there are no axes.
@@ -82,8 +83,11 @@ impl Tensor {
         Ok(format!("{begun}{space}{extras})"))
     }
 
-    /// The elements in brackets, laid out for what stands around them.
-    fn to_framed_text(&self, options: &PrintOptions, frame: Frame<'_>) -> Result<String> {
+    /// The elements in brackets, laid out for what stands around them, which isn't in the text.
+    ///
+    /// # Errors
+    /// As for [`Tensor::to_text`].
+    pub fn to_framed_text(&self, options: &PrintOptions, frame: Frame<'_>) -> Result<String> {
         if self.size() == 0 {
             return Ok("[]".to_owned());
         }

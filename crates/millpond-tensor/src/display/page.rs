@@ -16,13 +16,13 @@ pub(super) fn edges(size: usize, edge: Option<usize>) -> (usize, usize) {
 
 /// What stands between and around the elements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame<'a> {
+pub struct Frame<'a> {
     /// Between elements.
-    pub(super) separator: &'a str,
+    pub separator: &'a str,
     /// Stands in front; lines after the first are indented as much.
-    pub(super) prefix: &'a str,
+    pub prefix: &'a str,
     /// Stands behind; the last line leaves room for it.
-    pub(super) suffix: &'a str,
+    pub suffix: &'a str,
 }
 
 /// The words of an array, in row-major order, and how they are laid out.

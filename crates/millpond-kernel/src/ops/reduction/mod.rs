@@ -286,7 +286,7 @@ macro_rules! reductions {
     ($(
         $(#[doc = $documentation:literal])*
         $call:ident $name:ident: $rule:ident, $identity:literal, $file:ident::$reducer:ident
-            $(over $($t:ty),+)?;
+            $(over $($t:ty),+)? { $($python:tt)* };
     )*) => {
         /// Every reduction by its name.
         #[allow(non_upper_case_globals, reason = "a row's static is called as the reduction")]
@@ -322,49 +322,64 @@ macro_rules! reductions {
 
 /// Hands the rows to the macro `$each`.
 ///
-/// A row reads `#[doc = ..] typed name: Rule, identity, file::Reducer over types;`. Its first word
-/// is what a call may say beyond axes: `plain` nothing, `typed` the dtype of the result,
-/// `corrected` a correction; `positional` ones take one axis. Macros that want only some of it
-/// match the rest as token trees:
-/// `$($(#[$doc:meta])* $call:ident $name:ident: $rule:ident, $identity:literal, $file:ident::$reducer:ident $(over $($t:ty),+)?;)*`.
+/// A row reads `#[doc = ..] typed name: Rule, identity, file::Reducer over types { python };`. Its
+/// first word is what a call may say beyond axes: `plain` and `averaged` nothing, `typed` the dtype
+/// of the result, `corrected` a correction; `positional` ones take one axis. Its end is for the
+/// documentation of the Python function: the standard's chapter, and an example, as `"elements",
+/// "keyword=value" => "result"`. Macros that want only some of it match the rest as token trees:
+/// `$($(#[$doc:meta])* $call:ident $name:ident: $rule:ident, $identity:literal, $file:ident::$reducer:ident $(over $($t:ty),+)? { $($python:tt)* };)*`.
 #[macro_export]
 macro_rules! for_each_reduction {
     ($each:ident) => {
         $each! {
             /// Whether all elements along the axes differ from zero.
-            plain all: Truth, true, truth::All;
+            plain all: Truth, true, truth::All
+                { utility: "[[1, 0], [1, 1]]", "axis=1" => "[False,  True]" };
             /// Whether any element along the axes differs from zero.
-            plain any: Truth, true, truth::Any;
+            plain any: Truth, true, truth::Any
+                { utility: "[[0, 0], [0, 1]]", "axis=1" => "[False,  True]" };
             /// Position of the first largest element along the axes; the first NaN counts as largest.
             positional argmax: Position, false, extreme::ArgMax
-                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>
+                { searching: "[[1, 9, 3], [7, 5, 7]]", "axis=1" => "[1, 0]" };
             /// Position of the first smallest element along the axes; the first NaN counts as smallest.
             positional argmin: Position, false, extreme::ArgMin
-                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>
+                { searching: "[[1, 9, 3], [7, 5, 7]]", "axis=1" => "[0, 1]" };
             /// How many elements along the axes differ from zero.
-            plain count_nonzero: Truth, true, sum::Sum over bool;
+            plain count_nonzero: Truth, true, sum::Sum over bool
+                { searching: "[[1, 0, 3], [0, 0, 2]]", "axis=1" => "[2, 1]" };
             /// Logarithm of the sum of the exponentials of the elements along the axes.
-            typed logsumexp: Wide, true, scaled::LogSumExp;
+            typed logsumexp: Wide, true, scaled::LogSumExp
+                { beyond: "[1000.0, 1000.0]" => "1000.69314718" };
             /// The largest element along the axes, or a NaN if there is one.
             plain max: Same, false, extreme::Max
-                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>
+                { statistical: "[[1, 9], [7, 5]]", "axis=0" => "[7, 9]" };
             /// Arithmetic mean of the elements along the axes.
-            plain mean: Float, true, sum::Mean over f32, f64, Complex<f32>, Complex<f64>;
+            averaged mean: Float, true, sum::Mean over f32, f64, Complex<f32>, Complex<f64>
+                { statistical: "[[1, 2], [3, 6]]", "axis=1" => "[1.5, 4.5]" };
             /// The smallest element along the axes, or a NaN if there is one.
             plain min: Same, false, extreme::Min
-                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>
+                { statistical: "[[1, 9], [7, 5]]", "axis=0" => "[1, 5]" };
             /// Product of the elements along the axes.
             typed prod: Accumulate, true, sum::Product
-                over i64, u64, f32, f64, Complex<f32>, Complex<f64>;
+                over i64, u64, f32, f64, Complex<f32>, Complex<f64>
+                { statistical: "[[1, 2], [3, 4]]", "axis=1" => "[ 2, 12]" };
             /// Square root of the sum of the squares of the elements along the axes.
-            typed reduce_hypot: Wide, true, scaled::Hypot;
+            typed reduce_hypot: Wide, true, scaled::Hypot
+                { beyond: "[[3.0, 4.0], [5.0, 12.0]]", "axis=1" => "[ 5., 13.]" };
             /// Standard deviation of the elements along the axes.
-            corrected std: Wide, true, moments::Deviation;
+            corrected std: Wide, true, moments::Deviation
+                { statistical: "[1.0, 3.0, 5.0, 7.0]", "correction=1" => "2.5819889" };
             /// Sum of the elements along the axes.
             typed sum: Accumulate, true, sum::Sum
-                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>;
+                over bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex<f32>, Complex<f64>
+                { statistical: "[[1, 2], [3, 4]]", "axis=1" => "[3, 7]" };
             /// Variance of the elements along the axes.
-            corrected var: Wide, true, moments::Variance;
+            corrected var: Wide, true, moments::Variance
+                { statistical: "[1.0, 3.0, 5.0, 7.0]", "correction=1" => "6.66666667" };
         }
     };
 }

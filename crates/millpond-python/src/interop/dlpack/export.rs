@@ -22,15 +22,6 @@ struct Exported<M> {
     _axes: [Vec<i64>; 2],
 }
 
-/// The device that an array is exported as.
-pub(crate) fn device_of(tensor: &Tensor) -> (i32, i32) {
-    debug_assert!(
-        tensor.device().info().host_executed,
-        "no other device is exported"
-    );
-    (CPU, 0)
-}
-
 /// A capsule with the array: `__dlpack__` of the standard.
 ///
 /// # Errors

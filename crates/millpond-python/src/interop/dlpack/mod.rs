@@ -5,11 +5,13 @@
 //! host at its bytes. As with buffers, the export waits for what is pending on the array.
 
 mod capsule;
+mod device;
 mod export;
 mod import;
 mod structure;
 
-pub(crate) use export::{device_of, export};
+pub(crate) use device::{device_of, register};
+pub(crate) use export::export;
 pub(crate) use import::import;
 
 /// Memory that the CPU reaches (`kDLCPU`).

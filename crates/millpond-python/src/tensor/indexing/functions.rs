@@ -1,8 +1,4 @@
 //! Functions that pick elements by indices and conditions.
-#![allow(
-    rustdoc::broken_intra_doc_links,
-    reason = "lists in examples for Python look like links"
-)]
 
 use millpond::kernel::IndexMode;
 use millpond::tensor::{Operand, Place, indexing};
@@ -69,6 +65,27 @@ fn indices(
 ///     What becomes of an index outside of the axis: an error, which the next wait for the result
 ///     raises as an `IndexError`; the nearest end; or counting on round the axis.
 ///
+/// Returns
+/// -------
+/// Array
+///     The elements, `out` if that was given.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For indices that aren't integers.
+/// ValueError
+///     Without an axis, for an array of several; for an unknown mode; for an `out` of
+///     another shape.
+/// IndexError
+///     For an axis that `x` doesn't have.
+/// CommandIndexError
+///     An `IndexError` for an index outside of the axis: at the call or at the next wait.
+///
+/// Notes
+/// -----
+/// Array API standard, indexing functions; beyond it: `out`, `mode`.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -111,6 +128,26 @@ fn take<'py>(
 /// mode : {'raise', 'clip', 'wrap'}, optional
 ///     As for `take`.
 ///
+/// Returns
+/// -------
+/// Array
+///     The elements, of the shape of the indices but for what is broadcast.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For indices that aren't integers.
+/// ValueError
+///     For indices of another number of axes.
+/// IndexError
+///     For an axis that `x` doesn't have.
+/// CommandIndexError
+///     An `IndexError` for an index outside of the axis: at the call or at the next wait.
+///
+/// Notes
+/// -----
+/// Array API standard, indexing functions; beyond it: `mode`.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -148,6 +185,27 @@ fn take_along_axis<'py>(
 ///     The axis; may be left out if there is one at most.
 /// mode : {'raise', 'clip', 'wrap'}, optional
 ///     As for `take`. An error leaves the elements as they were.
+///
+/// Returns
+/// -------
+/// None
+///     The array has changed.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For indices that aren't integers.
+/// ValueError
+///     For an array that can't be written, for values that don't broadcast, and for an
+///     unknown mode.
+/// IndexError
+///     For an axis that `x` doesn't have.
+/// CommandIndexError
+///     An `IndexError` for an index outside of the axis: at the call or at the next wait.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
 ///
 /// Examples
 /// --------
@@ -190,6 +248,27 @@ fn put<'py>(
 /// mode : {'raise', 'clip', 'wrap'}, optional
 ///     As for `put`.
 ///
+/// Returns
+/// -------
+/// None
+///     The array has changed.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For indices that aren't integers.
+/// ValueError
+///     For an array that can't be written, for values that don't broadcast, and for an
+///     unknown mode.
+/// IndexError
+///     For an axis that `x` doesn't have.
+/// CommandIndexError
+///     An `IndexError` for an index outside of the axis: at the call or at the next wait.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -226,6 +305,22 @@ fn put_along_axis<'py>(
 /// arr : Array
 ///     The array.
 ///
+/// Returns
+/// -------
+/// Array
+///     The elements, in one axis.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For a condition of another number of elements.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -233,7 +328,7 @@ fn put_along_axis<'py>(
 /// >>> xp.extract(x % 2 == 0, x).tolist()
 /// [2, 4, 6]
 #[pyfunction]
-#[pyo3(signature = (condition, arr, /))]
+#[pyo3(signature = (condition, arr))]
 fn extract<'py>(py: Python<'py>, condition: ArrayLike<'py>, arr: ArrayLike<'py>) -> Answer<'py> {
     enter(py);
     PyArray::of(py, indexing::extract(condition.tensor(), arr.tensor()))
@@ -250,6 +345,25 @@ fn extract<'py>(py: Python<'py>, condition: ArrayLike<'py>, arr: ArrayLike<'py>)
 /// vals : Array or sequence
 ///     The values, taken again from the first when they are used up.
 ///
+/// Returns
+/// -------
+/// None
+///     The array has changed.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an array that can't be written, and for a mask of another shape.
+/// CommandValueError
+///     A `ValueError` if elements are chosen and there is no value: at the call or at the
+///     next wait.
+///
+/// Notes
+/// -----
+/// Beyond the Array API standard.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -258,7 +372,7 @@ fn extract<'py>(py: Python<'py>, condition: ArrayLike<'py>, arr: ArrayLike<'py>)
 /// >>> x.tolist()
 /// [0, 1, 2, 10, 20, 10]
 #[pyfunction]
-#[pyo3(signature = (arr, mask, vals, /))]
+#[pyo3(signature = (arr, mask, vals))]
 fn place<'py>(
     py: Python<'py>,
     arr: ArrayLike<'py>,
@@ -282,6 +396,17 @@ fn place<'py>(
 /// tuple of Array
 ///     For each axis the coordinates of these elements, in row-major order.
 ///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an array without axes.
+///
+/// Notes
+/// -----
+/// Array API standard, searching functions.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -289,7 +414,7 @@ fn place<'py>(
 /// >>> rows.tolist(), columns.tolist()
 /// ([0, 1], [1, 0])
 #[pyfunction]
-#[pyo3(signature = (arr, /))]
+#[pyo3(signature = (arr))]
 fn nonzero<'py>(py: Python<'py>, arr: ArrayLike<'py>) -> PyResult<Bound<'py, PyTuple>> {
     enter(py);
     tuple_of(py, arr.tensor().nonzero().raise()?)

@@ -24,6 +24,22 @@ use crate::tensor::{enter, foreign};
 ///     The order *p*: the *p*-th root of the sum of the *p*-th powers of the moduli. Infinity means
 ///     the largest modulus, minus infinity the smallest, zero how many numbers aren't zero.
 ///
+/// Returns
+/// -------
+/// Array
+///     The norms, real, of the shape of `x` without the axes, or with size one.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// IndexError
+///     For an axis that `x` doesn't have.
+///
+/// Notes
+/// -----
+/// Array API standard, extension linalg.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -85,6 +101,22 @@ impl<'py> FromPyObject<'_, 'py> for Order {
 /// ord : {'fro', 'nuc', 1, 2, inf, -1, -2, -inf}, optional
 ///     The root of the sum of squares; the sum of the singular values; the largest sum of moduli of
 ///     a column; the largest singular value; the largest sum of moduli of a row; the smallest ones.
+///
+/// Returns
+/// -------
+/// Array
+///     The norms, real, of shape (...), or (..., 1, 1).
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an array of fewer than two axes, and for an order that there isn't.
+///
+/// Notes
+/// -----
+/// Array API standard, extension linalg.
 ///
 /// Examples
 /// --------

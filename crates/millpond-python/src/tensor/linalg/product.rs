@@ -1,6 +1,6 @@
 //! Products of vectors and matrices, for both namespaces, and the operator.
 
-use millpond::tensor::{Tensor, linalg};
+use millpond::tensor::{Casting, Tensor, linalg};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -8,10 +8,11 @@ use pyo3::types::PyInt;
 use crate::error::Raise;
 use crate::integer;
 use crate::tensor::array::{ArrayLike, PyArray};
+use crate::tensor::dtype::DTypeLike;
 use crate::tensor::extent::Integers;
 use crate::tensor::operators::Answer;
 use crate::tensor::out::Out;
-use crate::tensor::{enter, foreign};
+use crate::tensor::{enter, foreign, order};
 
 /// Multiplies matrices.
 ///
@@ -25,11 +26,26 @@ use crate::tensor::{enter, foreign};
 ///     Vectors or matrices, of shapes (..., M, K) and (..., K, N).
 /// out : Array, optional
 ///     Where the result goes; it may overlap the operands.
+/// dtype : dtype, optional
+///     Dtype that is computed with, of the kind of the operands or a higher one.
+/// order : {'K', 'C', 'F', 'A'}, optional
+///     How the axes of a new result lie in memory.
 ///
 /// Returns
 /// -------
 /// Array
 ///     The products, of shape (..., M, N) and the promoted dtype.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array, and for a `dtype` or an `out` of a lower kind.
+/// ValueError
+///     For arrays without axes and for shapes that don't fit.
+///
+/// Notes
+/// -----
+/// Array API standard, linear algebra functions; beyond it: `out`, `dtype`, `order`.
 ///
 /// Examples
 /// --------
@@ -37,18 +53,28 @@ use crate::tensor::{enter, foreign};
 /// >>> xp.matmul(xp.asarray([[1, 2], [3, 4]]), xp.asarray([1, -1]))
 /// Array([-1, -1])
 #[pyfunction]
-#[pyo3(signature = (x1, x2, /, *, out=None))]
+#[pyo3(signature = (x1, x2, out=None, dtype=None, order="K"))]
 fn matmul<'py>(
     py: Python<'py>,
     x1: ArrayLike<'py>,
     x2: ArrayLike<'py>,
     out: Option<Out<'py>>,
+    dtype: Option<DTypeLike>,
+    order: &str,
 ) -> Answer<'py> {
     enter(py);
-    let result = linalg::matmul(x1.tensor(), x2.tensor(), out.as_ref().map(Out::tensor)).raise()?;
-    match out {
-        Some(out) => Ok(out.object()),
-        None => PyArray::object(py, result),
+    let order = order::parse(order)?;
+    let target = out.as_ref().map(Out::tensor);
+    let result = match dtype {
+        Some(DTypeLike(dtype)) => {
+            let cast = |x: &ArrayLike<'_>| x.tensor().cast(dtype, Casting::SameKind, false);
+            linalg::matmul(&cast(&x1).raise()?, &cast(&x2).raise()?, target)
+        }
+        None => linalg::matmul(x1.tensor(), x2.tensor(), target),
+    };
+    match (out, result.raise()?) {
+        (Some(out), _) => Ok(out.object()),
+        (None, result) => PyArray::object(py, order::arranged(result, order)?),
     }
 }
 
@@ -67,6 +93,17 @@ fn matmul<'py>(
 /// Array
 ///     The sums, with the other axes of `x1` and then those of `x2`.
 ///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array, and for axes that are neither a number nor two sequences.
+/// ValueError
+///     For axes of different sizes, and for more axes than there are.
+///
+/// Notes
+/// -----
+/// Array API standard, linear algebra functions.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
@@ -74,7 +111,7 @@ fn matmul<'py>(
 /// >>> xp.tensordot(x, x, axes=((0, 1), (0, 1)))
 /// Array(30)
 #[pyfunction]
-#[pyo3(signature = (x1, x2, /, *, axes=None), text_signature = "(x1, x2, /, *, axes=2)")]
+#[pyo3(signature = (x1, x2, axes=None), text_signature = "(x1, x2, axes=2)")]
 fn tensordot<'py>(
     py: Python<'py>,
     x1: ArrayLike<'py>,
@@ -121,13 +158,31 @@ fn counted(first: &Tensor, second: &Tensor, count: isize) -> PyResult<(Integers,
 /// axis : int, optional
 ///     The axis, counted from the end.
 ///
+/// Returns
+/// -------
+/// Array
+///     The sums, of the promoted dtype, without the axis.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     If the shapes don't fit.
+/// IndexError
+///     For an axis that the arrays don't have.
+///
+/// Notes
+/// -----
+/// Array API standard, linear algebra functions.
+///
 /// Examples
 /// --------
 /// >>> import millpond.tensor as xp
 /// >>> xp.vecdot(xp.asarray([1j, 2]), xp.asarray([1j, 3]))
 /// Array(7.+0.j)
 #[pyfunction]
-#[pyo3(signature = (x1, x2, /, *, axis=-1), text_signature = "(x1, x2, /, *, axis=-1)")]
+#[pyo3(signature = (x1, x2, axis=-1), text_signature = "(x1, x2, axis=-1)")]
 fn vecdot<'py>(
     py: Python<'py>,
     x1: ArrayLike<'py>,
