@@ -119,7 +119,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "gen",
         usage: "[--check]",
-        about: "write the generated files; --check: fail if one is out of date",
+        about: "write the generated files, of which some need the wheel; --check: fail if one is out of date",
         run: generate::command,
     },
 ];

@@ -1,10 +1,11 @@
 //! `cargo xtask test`: the test suites.
 //!
 //! Rust tests run with nextest where it is installed and with `cargo test` elsewhere, documentation tests after them;
-//! Python tests, the examples of the pages and the comparison of the stubs run against an installed release wheel, the
-//! same that users get.
+//! Python tests, the examples of the pages and the comparisons with docstrings and stubs run against an installed release
+//! wheel, the same that users get.
 
 use crate::failure::{Failure, Outcome};
+use crate::generate::reference;
 use crate::options::Options;
 use crate::project;
 use crate::python_env;
@@ -44,6 +45,8 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     }
     if with_python && options.words.is_empty() {
         pages(&mut failed)?;
+        let docstrings = reference::comparison();
+        suite("pages from docstrings", docstrings, &[0], &mut failed)?;
         stubs(&mut failed)?;
     }
     if failed.is_empty() {

@@ -1,10 +1,11 @@
 //! `cargo xtask gen`: files that are derived from others.
 //!
 //! A generated file is committed, says so in its first lines, and is compared by `cargo xtask check`. To add one, add
-//! a row to [`GENERATORS`].
+//! a row to [`GENERATORS`]. Pages that need the wheel are [apart](reference), and compared by `cargo xtask test`.
 
 mod environment;
 mod operations;
+pub(crate) mod reference;
 
 use crate::failure::{Failure, Outcome};
 use crate::options::Options;
@@ -33,16 +34,17 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let options = Options::parse(arguments, &["check"], &[])?;
     options.no_words()?;
     if options.has("check") {
-        return compare();
+        compare()?;
+        return reference::from_new_wheel(true);
     }
     for Generator { path, make } in GENERATORS {
         project::write(&project::path(path), &make()?)?;
         println!("wrote {path}");
     }
-    Ok(())
+    reference::from_new_wheel(false)
 }
 
-/// Fails if a generated file differs from what would be written.
+/// Fails if a generated file differs from what would be written, but for those that need the wheel.
 pub(crate) fn compare() -> Outcome<()> {
     let mut stale = Vec::new();
     for Generator { path, make } in GENERATORS {
