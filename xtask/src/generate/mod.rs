@@ -1,7 +1,7 @@
 //! `cargo xtask gen`: files that are derived from others.
 //!
 //! A generated file is committed, says so in its first lines, and is compared by `cargo xtask check`. To add one, add
-//! a row to [`GENERATORS`]. Pages that need the wheel are [apart](reference), and compared by `cargo xtask test`.
+//! a row to [`GENERATORS`]. Pages that need the wheel are [apart](mod@reference), and compared by `cargo xtask test`.
 
 mod environment;
 mod operations;
