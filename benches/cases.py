@@ -99,6 +99,19 @@ class B:
 MB10, MB100 = 10_000_000, 100_000_000
 
 
+def each(b, call, size, **work):
+    """The run of a call on `size` elements, each waited for; of few elements as many calls as the clock can tell."""
+    sync, inner = b.A.sync, max(1, min(1000, 100_000 // size))
+
+    def fn():
+        for _ in range(inner):
+            result = call()
+            sync(result)
+        return result
+
+    return Run(fn, inner=inner, items=size, **work)
+
+
 # --- submission overhead: 1000 operations, one wait at the end (async) / a wait after each (sync)
 def _overhead(name, op, inner=1000):
     @case("overhead", name + "_async", [1, 100], ("f4",))
@@ -571,11 +584,30 @@ for _op in ("sum", "max", "argmax"):
     _red(_op, [_TALL, _WIDE], (0, 1), ("f4",))
 
 
-@case("reduce", "cumulative_sum", [10_000, 100_000, 1_000_000, 10_000_000], ("f4", "f8", "i4"))
+def _red_line(op, dtypes):
+    @case("reduce", f"{op} of a line", [100, 10_000, 1_000_000], dtypes)
+    def f(b):
+        x, fn = b.rand(b.size, 0, 100), getattr(b.xp, op)
+        return each(b, lambda: fn(x), b.size, bytes=b.size * b.isz)
+
+
+_red_line("sum", ("f4", "f8", "i4", "i8"))
+_red_line("max", ("f4", "i8"))
+for _op in ("mean", "std", "argmax"):
+    _red_line(_op, ("f4",))
+
+
+@case("reduce", "cumulative_sum", [100, 10_000, 100_000, 1_000_000, 10_000_000], ("f4", "f8", "i4", "i8"))
 def _(b):
     x, xp = (b.rand(b.size, -1, 1) if b.dt[0] == "f" else b.rand(b.size, -9, 9)), b.xp
     d = b.dtype()
-    return Run(lambda: xp.cumulative_sum(x, dtype=d), bytes=2 * b.size * b.isz, items=b.size)
+    return each(b, lambda: xp.cumulative_sum(x, dtype=d), b.size, bytes=2 * b.size * b.isz)
+
+
+@case("reduce", "cumulative_prod", [100, 1_000_000], ("f8",))
+def _(b):
+    x, xp = b.rand(b.size, 0.99, 1.01), b.xp
+    return each(b, lambda: xp.cumulative_prod(x), b.size, bytes=2 * b.size * b.isz)
 
 
 for _ax in (0, 1):
@@ -610,10 +642,22 @@ def _(b):
 
 
 # --- sorting and searching
-@case("sort", "sort", [10_000, 100_000, 1_000_000, 10_000_000], ("f4", "f8", "i4"))
+SIZES = [100, 10_000, 1_000_000, 10_000_000]
+REAL = ("f4", "f8", "i4", "i8")
+
+
+def _any(b, size, seed=0):
+    """Numbers from all of the dtype's range, or floats of about one."""
+    if b.dt[0] == "f":
+        return b.np_rand(size, seed=seed)
+    half = 2 ** (8 * b.isz - 1)
+    return b.np_rand(size, -half, half - 1, seed=seed)
+
+
+@case("sort", "sort", sorted([*SIZES, 100_000]), REAL)
 def _(b):
-    x, xp = (b.rand(b.size) if b.dt[0] == "f" else b.rand(b.size, -(2**31), 2**31 - 1)), b.xp
-    return Run(lambda: xp.sort(x), items=b.size)
+    x, xp = b.put(_any(b, b.size)), b.xp
+    return each(b, lambda: xp.sort(x), b.size)
 
 
 @case("sort", "sort axis=1", [(10_000, 1000)], ("f4",))
@@ -622,47 +666,59 @@ def _(b):
     return Run(lambda: xp.sort(x, axis=1), items=math.prod(b.size))
 
 
-@case("sort", "argsort", [10_000, 100_000, 1_000_000, 10_000_000], ("f4", "f8"))
+@case("sort", "argsort", sorted([*SIZES, 100_000]), REAL)
 def _(b):
-    x, xp = b.rand(b.size), b.xp
-    return Run(lambda: xp.argsort(x), items=b.size, check=False)
+    x, xp = b.put(_any(b, b.size)), b.xp
+    return each(b, lambda: xp.argsort(x), b.size, check=False)
 
 
-@case("sort", "unique_values (1e5 distinct)", [10_000, 1_000_000, 10_000_000], ("i4",))
-def _(b):
-    x, xp = b.rand(b.size, 0, 100_000), b.xp
-    return Run(lambda: xp.unique_values(x), items=b.size, check="sorted")
-
-
-@case("sort", "unique_values (all distinct)", [1_000_000], ("f8",))
-def _(b):
-    x, xp = b.rand(b.size), b.xp
-    return Run(lambda: xp.unique_values(x), items=b.size, check="sorted")
-
-
-@case("sort", "unique_counts (1e5 distinct)", [1_000_000], ("i4",))
+@case("sort", "unique_values (1e5 distinct)", SIZES, ("i4", "i8"))
 def _(b):
     x, xp = b.rand(b.size, 0, 100_000), b.xp
-    return Run(lambda: xp.unique_counts(x).counts, items=b.size)
+    return each(b, lambda: xp.unique_values(x), b.size, check="sorted")
 
 
-@case("sort", "isin (1e4 members)", [1_000_000], ("i4", "f4"))
+@case("sort", "unique_values (all distinct)", [10_000, 1_000_000], ("f4", "f8"))
+def _(b):
+    x, xp = b.rand(b.size), b.xp
+    return each(b, lambda: xp.unique_values(x), b.size, check="sorted")
+
+
+@case("sort", "unique_counts (1e5 distinct)", SIZES[:3], ("i4",))
+def _(b):
+    x, xp = b.rand(b.size, 0, 100_000), b.xp
+    return each(b, lambda: xp.unique_counts(x).counts, b.size)
+
+
+@case("sort", "unique_inverse (1e5 distinct)", SIZES[:3], ("i4",))
+def _(b):
+    x, xp = b.rand(b.size, 0, 100_000), b.xp
+    return each(b, lambda: xp.unique_inverse(x).inverse_indices, b.size)
+
+
+@case("sort", "isin (1e4 members)", SIZES[:3], ("i4", "f4"))
 def _(b):
     x, members, xp = b.rand(b.size, 0, 100_000), b.rand(10_000, 0, 100_000, seed=1), b.xp
-    return Run(lambda: xp.isin(x, members), items=b.size)
+    return each(b, lambda: xp.isin(x, members), b.size)
 
 
-@case("sort", "searchsorted in 1e6", [10_000, 1_000_000, 10_000_000], ("f4",))
+@case("sort", "isin (1e4 members of any size)", [1_000_000], ("i8",))
 def _(b):
-    t, q, xp = b.put(np.sort(b.np_rand(min(b.size, 1_000_000)))), b.rand(b.size, seed=1), b.xp
-    return Run(lambda: xp.searchsorted(t, q), items=b.size)
+    x, members, xp = b.put(_any(b, b.size)), b.put(_any(b, 10_000, seed=1)), b.xp
+    return each(b, lambda: xp.isin(x, members), b.size)
 
 
-@case("sort", "top_k k=100", [1_000_000, 10_000_000], ("f4",))
+@case("sort", "searchsorted in 1e6", SIZES, ("f4", "f8", "i8"))
+def _(b):
+    t, q, xp = b.put(np.sort(_any(b, min(b.size, 1_000_000)))), b.put(_any(b, b.size, seed=1)), b.xp
+    return each(b, lambda: xp.searchsorted(t, q), b.size)
+
+
+@case("sort", "top_k k=100", SIZES[1:], ("f4",))
 def _(b):
     x, xp = b.rand(b.size), b.xp
     k = min(100, b.size // 2)
-    return Run(lambda: xp.top_k(x, k), items=b.size, check=False)
+    return each(b, lambda: xp.top_k(x, k), b.size, check=False)
 
 
 # --- indexing
@@ -670,23 +726,23 @@ def _idx(b, n, hi, seed=3):
     return b.rand(n, 0, hi, dt="i8", seed=seed)
 
 
-@case("index", "mask extract x[m] 50%", [10_000_000])
+@case("index", "mask extract x[m] 50%", SIZES, REAL[:3])
 def _(b):
     x, m = b.rand(b.size), b.rand(b.size, dt="b1")
-    return Run(lambda: x[m], bytes=b.size * (b.isz * 1.5 + 1), items=b.size)
+    return each(b, lambda: x[m], b.size, bytes=b.size * (b.isz * 1.5 + 1))
 
 
-@case("index", "mask set x[m]=0 50%", [10_000_000], ("f4",))
+@case("index", "mask set x[m]=0 50%", SIZES, ("f4",))
 def _(b):
     x, m, s = b.put(b.np_rand(b.size).copy()), b.rand(b.size, dt="b1"), b.xp.set_
-    return Run(lambda: s(x, m, 0.0), bytes=b.size * (b.isz * 0.5 + 1), items=b.size)
+    return each(b, lambda: s(x, m, 0.0), b.size, bytes=b.size * (b.isz * 0.5 + 1))
 
 
-@case("index", "mask set x[m]=y 50%", [10_000_000], ("f4",))
+@case("index", "mask set x[m]=y 50%", SIZES, ("f4",))
 def _(b):
     a, m = b.np_rand(b.size), b.np_rand(b.size, dt="b1")
     x, y, m, s = b.put(a.copy()), b.put(a[m]), b.put(m), b.xp.set_
-    return Run(lambda: s(x, m, y), bytes=b.size * (b.isz + 1), items=b.size)
+    return each(b, lambda: s(x, m, y), b.size, bytes=b.size * (b.isz + 1))
 
 
 @case("index", "mask extract x[m] 1%", [10_000_000], ("f4",))
@@ -708,16 +764,16 @@ def _(b):
     return Run(fn, inner=1000)
 
 
-@case("index", "take random", [10_000_000])
+@case("index", "take random", SIZES, REAL[:2])
 def _(b):
     x, i, xp = b.rand(b.size), _idx(b, b.size, b.size), b.xp
-    return Run(lambda: xp.take(x, i, axis=0), bytes=b.size * (2 * b.isz + 8), items=b.size)
+    return each(b, lambda: xp.take(x, i, axis=0), b.size, bytes=b.size * (2 * b.isz + 8))
 
 
-@case("index", "gather x[idx] random", [10_000_000], ("f4",))
+@case("index", "gather x[idx] random", SIZES, ("f4", "f8"))
 def _(b):
     x, i = b.rand(b.size), _idx(b, b.size, b.size)
-    return Run(lambda: x[i], bytes=b.size * (2 * b.isz + 8), items=b.size)
+    return each(b, lambda: x[i], b.size, bytes=b.size * (2 * b.isz + 8))
 
 
 @case("index", "gather x[idx] sequential", [10_000_000], ("f4",))
@@ -726,7 +782,7 @@ def _(b):
     return Run(lambda: x[i], bytes=b.size * (2 * b.isz + 8), items=b.size)
 
 
-@case("index", "scatter x[idx]=y random", [10_000_000], ("f4",))
+@case("index", "scatter x[idx]=y random", SIZES, ("f4",))
 def _(b):
     x, i, y, s = (
         b.put(b.np_rand(b.size).copy()),
@@ -734,7 +790,7 @@ def _(b):
         b.rand(b.size, seed=1),
         b.xp.set_,
     )
-    return Run(lambda: s(x, i, y), bytes=b.size * (2 * b.isz + 8), items=b.size)
+    return each(b, lambda: s(x, i, y), b.size, bytes=b.size * (2 * b.isz + 8))
 
 
 @case("index", "take rows (1e5 of 1e5x64)", [(100_000, 64)], ("f4",))
@@ -751,21 +807,21 @@ def _(b):
     return Run(lambda: xp.take_along_axis(x, i, axis=1), bytes=r * c * (2 * b.isz + 8), items=r * c)
 
 
-@case("index", "nonzero 50%", [10_000_000], ("b1",))
+@case("index", "nonzero 50%", SIZES, ("b1",))
 def _(b):
     m, xp = b.rand(b.size, dt="b1"), b.xp
-    return Run(lambda: xp.nonzero(m), bytes=b.size * 5, items=b.size)
+    return each(b, lambda: xp.nonzero(m), b.size, bytes=b.size * 5)
 
 
 # --- linear algebra
-@case("linalg", "matmul", [512, 1024, 2048])
+@case("linalg", "matmul", [10, 100, 512, 1024, 2048])
 def _(b):
     n = b.size
     x, y, xp = b.rand((n, n)), b.rand((n, n), seed=1), b.xp
-    return Run(lambda: xp.matmul(x, y), flops=2 * n**3)
+    return each(b, lambda: xp.matmul(x, y), n**2, flops=2 * n**3)
 
 
-@case("linalg", "matmul int32", [512], ("i4",))
+@case("linalg", "matmul of integers", [512], ("i4", "i8"))
 def _(b):
     n = b.size
     x, y, xp = b.rand((n, n), 0, 9), b.rand((n, n), 0, 9, seed=1), b.xp
@@ -779,11 +835,11 @@ def _(b):
     return Run(lambda: xp.matmul(x, xp.matrix_transpose(y)), flops=2 * n**3)
 
 
-@case("linalg", "matvec", [4096])
+@case("linalg", "matvec", [128, 1024, 4096])
 def _(b):
     n = b.size
     x, y, xp = b.rand((n, n)), b.rand((n,), seed=1), b.xp
-    return Run(lambda: xp.matmul(x, y), flops=2 * n * n, bytes=n * n * b.isz)
+    return each(b, lambda: xp.matmul(x, y), b.size, flops=2 * n * n, bytes=n * n * b.isz)
 
 
 @case("linalg", "batched matmul 8x8", [1000])
@@ -810,10 +866,10 @@ def _(b):
     return Run(lambda: xp.matmul(x, y), flops=2 * 128**3 * b.size)
 
 
-@case("linalg", "vecdot", [10_000, 10_000_000])
+@case("linalg", "vecdot", [100, 10_000, 10_000_000])
 def _(b):
     x, y, xp = b.rand((b.size,)), b.rand((b.size,), seed=1), b.xp
-    return Run(lambda: xp.vecdot(x, y), flops=2 * b.size, bytes=2 * b.size * b.isz)
+    return each(b, lambda: xp.vecdot(x, y), b.size, flops=2 * b.size, bytes=2 * b.size * b.isz)
 
 
 @case("linalg", "vecdot rows", [(10_000, 1000)], ("f4",))
@@ -843,19 +899,23 @@ def _symmetric(b):
 
 
 DECOMPOSITIONS = {
+    "det": lambda linalg, x: linalg.det(x),
     "cholesky": lambda linalg, x: linalg.cholesky(x),
     "inv": lambda linalg, x: linalg.inv(x),
     "solve": lambda linalg, x: linalg.solve(x, x[0]),
     "qr": lambda linalg, x: linalg.qr(x)[1],
     "eigh": lambda linalg, x: linalg.eigh(x)[0],
     "svd": lambda linalg, x: linalg.svd(x)[1],
+    "svdvals": lambda linalg, x: linalg.svdvals(x),
+    "eigvalsh": lambda linalg, x: linalg.eigvalsh(x),
+    "pinv": lambda linalg, x: linalg.pinv(x),
 }
 for _name, _call in DECOMPOSITIONS.items():
 
     @case("decompose", _name, [8, 128, 512], ("f8",))
     def _(b, call=_call):
         x, linalg = _symmetric(b), b.xp.linalg
-        return Run(lambda: call(linalg, x))
+        return each(b, lambda: call(linalg, x), b.size**3)
 
 
 @case("decompose", "inv of a stack of 4x4", [10_000], ("f8",))
@@ -865,24 +925,24 @@ def _(b):
 
 
 # --- Fourier transforms
-@case("fft", "fft", [1000, 1024, 1009, 262_144, 1_000_000])
+@case("fft", "fft", [100, 1000, 1024, 1009, 262_144, 1_000_000])
 def _(b):
     x, fft = b.rand((b.size,)), b.xp.fft
     y = fft.fft(x)
-    return Run(lambda: fft.fft(y), items=b.size)
+    return each(b, lambda: fft.fft(y), b.size)
 
 
-@case("fft", "rfft", [1024, 262_144])
+@case("fft", "rfft", [100, 1024, 262_144])
 def _(b):
     x, fft = b.rand((b.size,)), b.xp.fft
-    return Run(lambda: fft.rfft(x), items=b.size)
+    return each(b, lambda: fft.rfft(x), b.size)
 
 
-@case("fft", "irfft", [262_144])
+@case("fft", "irfft", [100, 262_144])
 def _(b):
     fft = b.xp.fft
     x = fft.rfft(b.rand((b.size,)))
-    return Run(lambda: fft.irfft(x), items=b.size)
+    return each(b, lambda: fft.irfft(x), b.size)
 
 
 @case("fft", "fft of rows", [(1000, 1024)])
@@ -900,16 +960,16 @@ def _(b):
 
 
 # --- manipulation
-@case("manip", "concat 10 x n", [1_000_000], ("f4",))
+@case("manip", "concat 10 x n", SIZES[:3], ("f4",))
 def _(b):
     xs, xp = [b.rand(b.size, seed=i) for i in range(10)], b.xp
-    return Run(lambda: xp.concat(xs), bytes=20 * b.size * b.isz)
+    return each(b, lambda: xp.concat(xs), b.size, bytes=20 * b.size * b.isz)
 
 
-@case("manip", "stack 10 x n axis=0", [1_000_000], ("f4",))
+@case("manip", "stack 10 x n axis=0", SIZES[:3], ("f4",))
 def _(b):
     xs, xp = [b.rand(b.size, seed=i) for i in range(10)], b.xp
-    return Run(lambda: xp.stack(xs, axis=0), bytes=20 * b.size * b.isz)
+    return each(b, lambda: xp.stack(xs, axis=0), b.size, bytes=20 * b.size * b.isz)
 
 
 @case("manip", "stack 10 x n axis=1", [1_000_000], ("f4",))
@@ -918,22 +978,22 @@ def _(b):
     return Run(lambda: xp.stack(xs, axis=1), bytes=20 * b.size * b.isz)
 
 
-@case("manip", "repeat 4", [2_500_000], ("f4",))
+@case("manip", "repeat 4", SIZES, ("f4",))
 def _(b):
     x, xp = b.rand(b.size), b.xp
-    return Run(lambda: xp.repeat(x, 4), bytes=5 * b.size * b.isz)
+    return each(b, lambda: xp.repeat(x, 4), b.size, bytes=5 * b.size * b.isz)
 
 
-@case("manip", "tile 4", [2_500_000], ("f4",))
+@case("manip", "tile 4", SIZES, ("f4",))
 def _(b):
     x, xp = b.rand(b.size), b.xp
-    return Run(lambda: xp.tile(x, (4,)), bytes=5 * b.size * b.isz)
+    return each(b, lambda: xp.tile(x, (4,)), b.size, bytes=5 * b.size * b.isz)
 
 
-@case("manip", "roll", [10_000_000], ("f4",))
+@case("manip", "roll", SIZES, ("f4", "f8"))
 def _(b):
     x, xp = b.rand(b.size), b.xp
-    return Run(lambda: xp.roll(x, 12345), bytes=2 * b.size * b.isz)
+    return each(b, lambda: xp.roll(x, 12345), b.size, bytes=2 * b.size * b.isz)
 
 
 @case("manip", "roll axis=1", [(4096, 4096)], ("f4",))
