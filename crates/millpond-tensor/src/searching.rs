@@ -118,6 +118,11 @@ pub(crate) fn of_operand(
     }
 }
 
+/// The bytes that a plain array begins at in its memory.
+pub(crate) fn begin(tensor: &Tensor) -> usize {
+    tensor.layout().offset() * tensor.item_size()
+}
+
 /// Looks for the elements of a plain array in another one.
 pub(crate) fn find_in(
     sorted: &Tensor,
@@ -136,7 +141,6 @@ pub(crate) fn find_in(
     if wanted.size() == 0 {
         return Ok(target);
     }
-    let begin = |tensor: &Tensor| tensor.layout().offset() * tensor.item_size();
     let kernel = FindKernel::from(Finder {
         find,
         dtype: wanted.dtype(),

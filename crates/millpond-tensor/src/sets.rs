@@ -3,7 +3,7 @@
 //! Elements are the same if they are equal: zeros of either sign are, NaNs never. How many there
 //! are is a shape, so these calls wait for that number, and for nothing behind it (rule O5).
 
-use millpond_kernel::{Find, Runs, Wanted};
+use millpond_kernel::{Find, MemberKernel, Membership, Runs, Wanted};
 use millpond_types::{DType, Layout, Scalar};
 
 use crate::apply::join;
@@ -13,7 +13,7 @@ use crate::data_types;
 use crate::error::Result;
 use crate::operand::Operand;
 use crate::place::{Home, Place};
-use crate::searching::{find_in, of_operand};
+use crate::searching::{begin, find_in, of_operand};
 use crate::sorting::{POSITION, Ranked};
 use crate::tensor::Tensor;
 
@@ -137,6 +137,9 @@ pub fn isin<'a>(
     let [wanted, members] = operands;
     let wanted = of_operand(OPERATION, wanted, dtype, &place)?;
     let members = of_operand(OPERATION, members, dtype, &place)?;
+    if dtype != DType::Complex128 && members.size() <= MemberKernel::MOST {
+        return among(&wanted, &members, invert);
+    }
     let flat = members.reshape(&[members.size() as isize], None)?;
     let sorted = if flat.size() > 1 {
         flat.sort(0, false)?
@@ -144,4 +147,25 @@ pub fn isin<'a>(
         flat
     };
     find_in(&sorted, &wanted, Find::Member { invert }, None)
+}
+
+/// Whether elements of a plain array are among those of another one, of which one thread makes a
+/// set.
+fn among(wanted: &Tensor, members: &Tensor, invert: bool) -> Result<Tensor> {
+    let place = Home::common("isin", [wanted, members])?;
+    let layout = Layout::contiguous(wanted.shape(), DType::Bool.size())?;
+    let target = allocate(layout, DType::Bool, place)?;
+    if wanted.size() == 0 {
+        return Ok(target);
+    }
+    let kernel = MemberKernel::from(Membership {
+        dtype: wanted.dtype(),
+        members: (members.size(), begin(members)),
+        wanted: (wanted.size(), begin(wanted)),
+        invert,
+    });
+    let operands = [target.memory(), members.memory(), wanted.memory()];
+    let cost = cost::of_search(wanted.size() + members.size(), 1);
+    place.queue.launch(kernel, &operands, cost)?;
+    Ok(target)
 }

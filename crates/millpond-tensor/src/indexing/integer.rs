@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use millpond_kernel::{Direction, IndexMode, Pick, PickIndex, PickKernel};
+use millpond_kernel::{Direction, IndexMode, Line, LineKernel, Pick, PickIndex, PickKernel};
 use millpond_runtime::Allocation;
-use millpond_types::{Layout, Shape, shape};
+use millpond_types::{DType, Layout, Shape, shape};
 use smallvec::SmallVec;
 
 use super::assign::packed;
@@ -123,6 +123,9 @@ impl<'a> Integers<'a> {
         direction: Direction,
         (packed, layout): (&Tensor, &Layout),
     ) -> Result<()> {
+        if let Some(kernel) = self.line(operation, direction, layout) {
+            return self.launch_line(kernel, direction, packed);
+        }
         let view = &self.view;
         let is_written = |array: &Tensor| match direction {
             Direction::Get => false,
@@ -177,8 +180,47 @@ impl<'a> Integers<'a> {
             Direction::Set => SmallVec::from_iter([view.memory(), packed.memory()]),
         };
         memories.extend(arrays.iter().map(|array| array.memory()));
-        let bytes = 2 * layout.size() * view.item_size();
-        let nanoseconds = cost::of_picks(layout.size(), bytes);
-        Ok(queue.launch(kernel, &memories, nanoseconds)?)
+        Ok(queue.launch(kernel, &memories, self.cost(layout.size()))?)
+    }
+
+    /// The kernel of the plainest case, if this is one.
+    fn line(
+        &self,
+        operation: &'static str,
+        direction: Direction,
+        packed: &Layout,
+    ) -> Option<LineKernel> {
+        let [along] = &self.along[..] else {
+            return None;
+        };
+        let is_plain = along.array.dtype() == DType::Int64 && self.mode == IndexMode::Check;
+        let is_read_first = direction == Direction::Get || !along.array.may_overlap(&self.view);
+        if self.runs || !is_plain || !is_read_first {
+            return None;
+        }
+        LineKernel::new(&Line {
+            name: operation,
+            direction,
+            dtype: self.view.dtype(),
+            array: self.view.layout(),
+            packed,
+            indices: along.array.layout(),
+            called: along.called,
+        })
+    }
+
+    fn launch_line(&self, kernel: LineKernel, direction: Direction, packed: &Tensor) -> Result<()> {
+        let (view, indices) = (self.view.memory(), self.along[0].array.memory());
+        let memories = match direction {
+            Direction::Get => [packed.memory(), view, indices],
+            Direction::Set => [view, packed.memory(), indices],
+        };
+        let count = self.positions.iter().product();
+        Ok(view.home().launch(kernel, &memories, self.cost(count))?)
+    }
+
+    /// Picking so many elements.
+    fn cost(&self, count: usize) -> u32 {
+        cost::of_picks(count, 2 * count * self.view.item_size())
     }
 }

@@ -126,11 +126,7 @@ impl Indices {
     }
 
     fn axis(&self) -> Axis {
-        let size = self.size as i64;
-        Axis {
-            size,
-            turn: if self.is_signed() { size } else { 0 },
-        }
+        Axis::new(self.size, self.is_signed())
     }
 
     /// Fails if any of the indices of a tile is outside of the axis.
@@ -219,12 +215,17 @@ impl Indices {
         };
         let mut all = indices.iter().map(exact);
         let index = all.find(|index| *index >= size || *index < -size);
-        let (index, axis) = (index.unwrap_or(size), self.axis);
-        KernelError::new(
-            FailureKind::Index,
-            format!("index {index} is out of bounds for axis {axis} with size {size}"),
-        )
+        outside(index.unwrap_or(size), self.axis, self.size)
     }
+}
+
+/// What is said of an index that lies outside of its axis.
+#[cold]
+pub(super) fn outside(index: i128, axis: usize, size: usize) -> KernelError {
+    KernelError::new(
+        FailureKind::Index,
+        format!("index {index} is out of bounds for axis {axis} with size {size}"),
+    )
 }
 
 fn clip(index: i64, size: i64, is_signed: bool) -> i64 {
@@ -243,16 +244,30 @@ fn wrap(index: i64, size: i64, is_signed: bool) -> i64 {
 
 /// An axis, for indices that are to lie within it.
 #[derive(Clone, Copy)]
-struct Axis {
+pub(super) struct Axis {
     size: i64,
     /// What is added to an index that looks negative.
     turn: i64,
 }
 
 impl Axis {
+    /// An axis of so many elements, for indices with or without a sign.
+    pub(super) const fn new(size: usize, is_signed: bool) -> Self {
+        let size = size as i64;
+        Self {
+            size,
+            turn: if is_signed { size } else { 0 },
+        }
+    }
+
+    /// Its elements.
+    pub(super) const fn size(self) -> usize {
+        self.size as usize
+    }
+
     /// The index counted from the begin of the axis, and whether it is outside.
     #[inline(always)]
-    const fn turned(self, index: i64) -> (i64, bool) {
+    pub(super) const fn turned(self, index: i64) -> (i64, bool) {
         let turned = index.wrapping_add(self.turn & (index >> 63));
         (turned, turned.cast_unsigned() >= self.size.cast_unsigned())
     }

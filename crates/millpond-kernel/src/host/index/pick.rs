@@ -25,7 +25,7 @@ const TILE_WORK: usize = 128 << 10;
 
 /// Positions from which setting them is shared among threads by where they go. Tests get there with
 /// fewer.
-const MANY: usize = if cfg!(test) { 16 } else { 1 << 15 };
+pub(super) const MANY: usize = if cfg!(test) { 16 } else { 1 << 15 };
 
 /// The most threads that set elements by where they go: each of them reads all indices.
 const MOST_SHARES: usize = 16;

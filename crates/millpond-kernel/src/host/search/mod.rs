@@ -1,7 +1,10 @@
-//! Finding elements in a sorted array, and what is different in one.
+//! Finding elements in a sorted array or among members, and what is different in one.
 
 mod find;
+mod members;
 mod runs;
+mod set;
 
 pub use find::{Find, FindKernel, Finder};
+pub use members::{MemberKernel, Membership};
 pub use runs::{CountRuns, Runs, Wanted, WriteRuns};

@@ -30,7 +30,7 @@ pub use rows::SortRows;
 pub use spread::{Group, SortParts, SpreadSort};
 
 use key::Rule;
-pub(super) use row::{elements, places};
+pub(super) use row::{elements, places, reserve};
 
 /// Rows longer than this are spread.
 const LONG_ROW: usize = 1 << 16;

@@ -14,12 +14,12 @@ use crate::simd;
 ///
 /// # Errors
 /// There is none.
-pub(super) fn reserve<I>(count: usize) -> Result<Vec<I>, KernelError> {
+pub(in crate::host) fn reserve<I>(count: usize) -> Result<Vec<I>, KernelError> {
     let mut items = Vec::new();
     if items.try_reserve_exact(count).is_err() {
         let bytes = count.saturating_mul(size_of::<I>());
         return Err(KernelError::from(format!(
-            "sort: no host memory for {bytes} bytes"
+            "no host memory for {bytes} bytes"
         )));
     }
     Ok(items)

@@ -1,12 +1,12 @@
 //! Indices and masks against loops that follow their definition, element by element.
 
-use millpond_hal::FailureKind;
+use millpond_hal::{FailureKind, HostKernel};
 use millpond_types::{DType, Layout, Scalar};
 
 use super::array::{Array, run, sample, try_run};
 use crate::{
-    Direction, IndexMode, MaskCountKernel, MaskKernel, NonzeroKernel, Pick, PickIndex, PickKernel,
-    Select, Supply,
+    Direction, IndexMode, Line, LineKernel, MaskCountKernel, MaskKernel, NonzeroKernel, Pick,
+    PickIndex, PickKernel, Select, Supply,
 };
 
 const DTYPES: &[DType] = &[
@@ -95,6 +95,12 @@ const CASES: &[Case] = &[
         shape: &[7],
         axes: &[0],
         positions: &[3, 6],
+        at: 0,
+    },
+    Case {
+        shape: &[7],
+        axes: &[0],
+        positions: &[3, 4],
         at: 0,
     },
     Case {
@@ -224,8 +230,8 @@ impl Case {
             .collect();
         let array = lay(self.shape, numbers.below(4));
         let packed = lay(&self.packed(), numbers.below(4));
-        let mut array = Array::of(dtype, array, |number| sample(dtype, number));
-        let mut packed = Array::of(dtype, packed, |number| sample(dtype, number + 5));
+        let array = Array::of(dtype, array, |number| sample(dtype, number));
+        let packed = Array::of(dtype, packed, |number| sample(dtype, number + 5));
         let mut wanted = match direction {
             Direction::Get => packed.clone(),
             Direction::Set => array.clone(),
@@ -259,23 +265,42 @@ impl Case {
         })
         .unwrap();
         let cuts = [1, 2, 5, 6, 13];
-        let mut operands = match direction {
-            Direction::Get => vec![&mut packed, &mut array],
-            Direction::Set => vec![&mut array, &mut packed],
+        let cuts = &cuts[..numbers.below(cuts.len())];
+        let mut check = |kernel: &dyn HostKernel| {
+            let (mut packed, mut array) = (packed.clone(), array.clone());
+            let mut operands = match direction {
+                Direction::Get => vec![&mut packed, &mut array],
+                Direction::Set => vec![&mut array, &mut packed],
+            };
+            operands.extend(&mut indices);
+            run(kernel, &mut operands, cuts);
+            let found = match direction {
+                Direction::Get => packed,
+                Direction::Set => array,
+            };
+            found.check_guards();
+            for number in 0..found.layout.size() {
+                assert_eq!(
+                    found.raw(number),
+                    wanted.raw(number),
+                    "{self:?} {direction:?} {dtype} {number}"
+                );
+            }
         };
-        operands.extend(&mut indices);
-        run(&kernel, &mut operands, &cuts[..numbers.below(cuts.len())]);
-        let found = match direction {
-            Direction::Get => packed,
-            Direction::Set => array,
-        };
-        found.check_guards();
-        for number in 0..found.layout.size() {
-            assert_eq!(
-                found.raw(number),
-                wanted.raw(number),
-                "{self:?} {direction:?} {dtype} {number}"
-            );
+        check(&kernel);
+        let line = (self.axes == [0] && index_dtype == DType::Int64).then(|| {
+            LineKernel::new(&Line {
+                name: "pick",
+                direction,
+                dtype,
+                array: &array_layout,
+                packed: &packed_layout,
+                indices: &layouts[0],
+                called: 0,
+            })
+        });
+        if let Some(kernel) = line.flatten() {
+            check(&kernel);
         }
     }
 }
@@ -359,6 +384,36 @@ fn an_index_outside_is_named_and_nothing_is_set() {
             let wanted = format!("index {index} is out of bounds for axis 0 with size 5");
             assert_eq!(error.reason, wanted);
         }
+    }
+}
+
+#[test]
+fn an_index_outside_of_a_line_is_named_and_nothing_is_set() {
+    let plain = |size| Layout::contiguous(&[size], 8).unwrap();
+    for (index, direction) in [(5, Direction::Get), (-6, Direction::Set)] {
+        let mut array = Array::of(DType::Int64, plain(5), |number| Scalar::Int(number as i128));
+        let mut packed = Array::of(DType::Int64, plain(9), |_| Scalar::Int(9));
+        let chosen = |number| Scalar::Int(if number == 8 { index } else { 1 });
+        let mut indices = Array::of(DType::Int64, plain(9), chosen);
+        let kernel = LineKernel::new(&Line {
+            name: "indexing",
+            direction,
+            dtype: DType::Int64,
+            array: &plain(5),
+            packed: &plain(9),
+            indices: &plain(9),
+            called: 2,
+        });
+        let kernel = kernel.unwrap();
+        let operands = match direction {
+            Direction::Get => &mut [&mut packed, &mut array, &mut indices],
+            Direction::Set => &mut [&mut array, &mut packed, &mut indices],
+        };
+        let error = try_run(&kernel, operands, &[]).unwrap_err();
+        assert_eq!(error.kind, FailureKind::Index);
+        let wanted = format!("index {index} is out of bounds for axis 2 with size 5");
+        assert_eq!(error.reason, wanted);
+        assert_eq!(array.element(1), Scalar::Int(1), "left as it was");
     }
 }
 

@@ -6,7 +6,7 @@ use millpond_hal::{Address, HostKernel};
 use millpond_types::{DType, Layout, Scalar};
 
 use super::array::{Array, AtLevel, levels, sample};
-use crate::host::search::{Find, FindKernel, Finder, Runs, Wanted};
+use crate::host::search::{Find, FindKernel, Finder, MemberKernel, Membership, Runs, Wanted};
 use crate::{First, Sort, SortPlan, Sorted};
 
 /// Runs a kernel piece by piece, from the last to the first where `backwards`.
@@ -256,6 +256,37 @@ fn elements_are_found_where_the_order_puts_them() {
                         expected,
                         "{kernel:?} {find:?}: {element:?}"
                     );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn members_are_found_and_those_of_an_earlier_run_are_forgotten() {
+    let dtypes = DType::ALL.iter().copied();
+    for dtype in dtypes.filter(|dtype| *dtype != DType::Complex128) {
+        for (count, invert) in [(0, false), (1, true), (31, false), (1000, true)] {
+            let mut wanted = array(dtype, &[200], |index| sample(dtype, index * 3 + 1));
+            let kernel = MemberKernel::from(Membership {
+                dtype,
+                members: (count, 0),
+                wanted: (200, 0),
+                invert,
+            });
+            for step in [1, 2] {
+                let mut members = array(dtype, &[count], |index| sample(dtype, index * step));
+                let mut found = blank(DType::Bool, &[200]);
+                let bases = [found.address(), members.address(), wanted.address()];
+                run(&kernel, &bases, 19, true);
+                found.check_guards();
+                let members: Vec<Scalar> = (0..count).map(|index| members.element(index)).collect();
+                for index in 0..200 {
+                    let element = wanted.element(index);
+                    // A NaN equals nothing, not even itself.
+                    let is_member = members.contains(&element);
+                    let expected = Scalar::Bool(is_member != invert);
+                    assert_eq!(found.element(index), expected, "{kernel:?}: {element:?}");
                 }
             }
         }

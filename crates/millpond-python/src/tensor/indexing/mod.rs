@@ -45,6 +45,13 @@ pub(crate) fn get<'py>(tensor: &Tensor, key: &Bound<'py, PyAny>) -> Answer<'py> 
             tensor.get(&[Index::At(key::position(key.as_borrowed())?)]),
         );
     }
+    // An array without axes may stand for a number.
+    if let Ok(array) = key.cast::<PyArray>()
+        && array.get().tensor().ndim() > 0
+    {
+        enter(py);
+        return PyArray::of(py, tensor.get(&[Index::Array(array.get().tensor())]));
+    }
     match Key::new(tensor, key.as_borrowed())? {
         Key::Basic(indices) => PyArray::of(py, tensor.get(&indices)),
         Key::WithArrays(parts) => {
@@ -62,6 +69,9 @@ pub(crate) fn set(
     value: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     enter(key.py());
+    if let Ok(array) = key.cast::<PyArray>() {
+        return assign(tensor, &[Index::Array(array.get().tensor())], value);
+    }
     match Key::new(tensor, key.as_borrowed())? {
         Key::Basic(indices) => assign(tensor, &indices, value),
         Key::WithArrays(parts) => assign(tensor, &parts.indices(), value),
