@@ -181,17 +181,19 @@ unsafe fn part<K: Lanes, const INCLUSIVE: bool>(keys: &mut [K], pivot: K) -> usi
     // filled.
     let (mut begin, mut end, mut lower, mut upper) = (block, count - block - rest, 0, count);
     while begin < end {
-        let from_end = usize::from(upper - end < begin - lower);
-        end -= block * from_end;
-        let at = if from_end == 1 { end } else { begin };
-        begin += block * (1 - from_end);
-        let mut lanes = [pivot; BLOCK];
-        for (number, lanes) in lanes.iter_mut().enumerate() {
-            let from = base.wrapping_add(at + number * K::COUNT);
+        // Read on either way, rather than from an address that depends on the side: a branch lets
+        // the processor go on with the side that it guesses, where an address would have it wait
+        // for what the last keys were.
+        let block = if upper - end < begin - lower {
+            end -= block;
             // SAFETY: a block of keys is left.
-            *lanes = unsafe { _mm512_loadu_si512(from.cast()) };
-        }
-        for lanes in lanes {
+            unsafe { load_block(base.wrapping_add(end)) }
+        } else {
+            begin += block;
+            // SAFETY: as above.
+            unsafe { load_block(base.wrapping_add(begin - block)) }
+        };
+        for lanes in block {
             // SAFETY: as the caller vouches.
             let bits = unsafe { choose::<K, INCLUSIVE>(lanes, pivot) };
             let chosen = bits.count_ones() as usize;
@@ -220,6 +222,17 @@ unsafe fn part<K: Lanes, const INCLUSIVE: bool>(keys: &mut [K], pivot: K) -> usi
         unsafe { K::store_part(base.wrapping_add(upper), keys.len() - chosen, behind) };
     }
     lower
+}
+
+/// # Safety
+/// A block of keys lies there.
+#[inline(always)]
+unsafe fn load_block<K: Lanes>(from: *const K) -> [__m512i; BLOCK] {
+    std::array::from_fn(|number| {
+        let from = from.wrapping_add(number * K::COUNT);
+        // SAFETY: as the caller vouches.
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    })
 }
 
 #[inline(always)]
