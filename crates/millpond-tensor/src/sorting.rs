@@ -6,7 +6,6 @@
 //! to a result.
 
 use millpond_kernel::{First, Sort, SortPlan, Sorted};
-use millpond_runtime::Queue;
 use millpond_types::shape::normalize_axis;
 use millpond_types::{DType, Layout, Shape};
 
@@ -171,7 +170,9 @@ fn sort_rows(rows: &Tensor, descending: bool, wanted: Sorted) -> Result<[Option<
         let shape = (rows.size() / length, length);
         let plan = Sort::new(input, shape, descending, wanted).plan();
         let outputs = [&values, &positions];
-        launch(plan, &outputs.map(Option::as_ref), rows, place.queue)?;
+        let bytes = rows.bytes() + positions.as_ref().map_or(0, Tensor::bytes);
+        let cost = cost::of_sort(bytes);
+        launch(plan, &outputs.map(Option::as_ref), rows, cost)?;
     }
     Ok([values, positions])
 }
@@ -214,13 +215,14 @@ fn first_of_rows(rows: &Tensor, count: usize, descending: bool) -> Result<Ranked
         let reading = cost::of_copy(rows.size(), rows.bytes());
         place.queue.launch(first.select(), &moving, reading)?;
         let operands = [values.memory(), indices.memory(), &scratch, rows.memory()];
-        let merging = cost::of_sort(bytes / rows.item_size());
+        let merging = cost::of_sort(2 * bytes);
         place.queue.launch(first.merge(), &operands, merging)?;
     }
     Ok(Ranked { values, indices })
 }
 
-fn launch(plan: SortPlan, outputs: &[Option<&Tensor>], rows: &Tensor, queue: &Queue) -> Result<()> {
+fn launch(plan: SortPlan, outputs: &[Option<&Tensor>], rows: &Tensor, cost: u32) -> Result<()> {
+    let queue = rows.memory().home();
     let mut operands: Vec<_> = outputs
         .iter()
         .flatten()
@@ -229,13 +231,12 @@ fn launch(plan: SortPlan, outputs: &[Option<&Tensor>], rows: &Tensor, queue: &Qu
     match plan {
         SortPlan::Rows(kernel) => {
             operands.push(rows.memory());
-            queue.launch(kernel, &operands, cost::of_sort(rows.size()))?;
+            queue.launch(kernel, &operands, cost)?;
         }
         SortPlan::Spread(sort) => {
             let bytes = sort.scratch_bytes();
             let scratch = queue.allocate(rows.kind(), bytes)?;
             let moving = [&scratch, rows.memory()];
-            let cost = cost::of_sort(rows.size());
             queue.launch(sort.group(), &moving, cost)?;
             operands.extend(moving);
             queue.launch(sort.sort_parts(), &operands, cost)?;
