@@ -137,7 +137,7 @@ pub fn isin<'a>(
     let [wanted, members] = operands;
     let wanted = of_operand(OPERATION, wanted, dtype, &place)?;
     let members = of_operand(OPERATION, members, dtype, &place)?;
-    if dtype != DType::Complex128 && members.size() <= MemberKernel::MOST {
+    if MemberKernel::suits(dtype, members.size()) {
         return among(&wanted, &members, invert);
     }
     let flat = members.reshape(&[members.size() as isize], None)?;

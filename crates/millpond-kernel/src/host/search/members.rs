@@ -14,11 +14,14 @@ use crate::host::sort::{elements, places};
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 13;
 
+/// The most members that one thread makes a set of.
+const MOST: usize = 1 << 17;
+
 /// Whether each element of an array equals one of the members: both are contiguous and of one
 /// dtype. A NaN equals nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Membership {
-    /// The dtype of both, not `complex128`, whose elements don't fit the words of a set.
+    /// The dtype of both.
     pub dtype: DType,
     /// How many members there are, and the bytes that they begin at.
     pub members: (usize, usize),
@@ -46,8 +49,17 @@ impl From<Membership> for MemberKernel {
 }
 
 impl MemberKernel {
-    /// The most members that one thread makes a set of. More are better sorted, by all threads.
-    pub const MOST: usize = 1 << 20;
+    /// Whether the kernel is for so many members of a dtype. It isn't for `complex128`, whose
+    /// elements don't fit the words of a set, and for many members of a large range, which all
+    /// threads sort sooner than one makes a set of them.
+    #[must_use]
+    pub const fn suits(dtype: DType, members: usize) -> bool {
+        match dtype.size() {
+            1 | 2 => true,
+            4 | 8 => members <= MOST,
+            _ => false,
+        }
+    }
 
     /// The set of the members.
     ///

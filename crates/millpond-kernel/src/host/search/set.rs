@@ -1,7 +1,7 @@
 //! A set of keys that is asked much more often than it is made.
 //!
-//! Keys of a small range are bits of a table; others go to a table of their own hashes, which is
-//! half empty at most, so that few have to be passed on the way to one.
+//! Keys of a small range are bits of a table; others go to a table of their own hashes, most of
+//! which stays free, so that few have to be passed on the way to one.
 
 use millpond_hal::KernelError;
 
@@ -12,6 +12,10 @@ const SMALL_RANGE: u64 = 1 << 16;
 
 /// Bits of a table for each key. With more of them hashes take less memory.
 const BITS_PER_KEY: u64 = 128;
+
+/// Places of hashes for each key, at least: so many that the first one mostly decides, which the
+/// processor guesses.
+const PLACES_PER_KEY: u64 = 4;
 
 /// A set of unsigned integers.
 #[derive(Debug)]
@@ -51,7 +55,7 @@ impl Set {
             }
             return Ok(Self::Range { first, bits });
         }
-        let size = (2 * count).next_power_of_two() as usize;
+        let size = (PLACES_PER_KEY * count).next_power_of_two() as usize;
         let mut places = filled(size, first)?;
         for key in keys {
             // One that is free already, or another's place that is its own.
@@ -147,6 +151,6 @@ mod tests {
         let Set::Hashed { places, .. } = Set::new(keys.into_iter(), keys.len()).unwrap() else {
             panic!("a table of all keys between was made");
         };
-        assert_eq!(places.len(), 8);
+        assert_eq!(places.len(), 16);
     }
 }

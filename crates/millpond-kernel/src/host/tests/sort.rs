@@ -265,7 +265,7 @@ fn elements_are_found_where_the_order_puts_them() {
 #[test]
 fn members_are_found_and_those_of_an_earlier_run_are_forgotten() {
     let dtypes = DType::ALL.iter().copied();
-    for dtype in dtypes.filter(|dtype| *dtype != DType::Complex128) {
+    for dtype in dtypes.filter(|dtype| MemberKernel::suits(*dtype, 1000)) {
         for (count, invert) in [(0, false), (1, true), (31, false), (1000, true)] {
             let mut wanted = array(dtype, &[200], |index| sample(dtype, index * 3 + 1));
             let kernel = MemberKernel::from(Membership {
