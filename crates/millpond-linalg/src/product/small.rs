@@ -11,7 +11,7 @@ use super::Size;
 use crate::number::Number;
 
 /// The most columns of a small product.
-const COLUMNS: usize = 16;
+const COLUMNS: usize = 8;
 
 /// The most products of a sum in a small product.
 const INNER: usize = 32;
@@ -45,7 +45,6 @@ impl Sequence {
         let level = simd::current();
         match self.size.columns {
             0..=4 => at_level(level, Multiply::<T, 4>::new(self)),
-            5..=8 => at_level(level, Multiply::<T, 8>::new(self)),
             _ => at_level(level, Multiply::<T, COLUMNS>::new(self)),
         }
     }

@@ -59,9 +59,9 @@ pub struct LineKernel {
 }
 
 impl LineKernel {
-    /// The kernel; `None` where a [`PickKernel`](super::pick::PickKernel) is needed: for arrays of
-    /// more axes, for sides or indices with gaps, and for so many elements to be set that threads
-    /// share them.
+    /// The kernel; `None` where a [`PickKernel`](super::pick::PickKernel) is needed, or better: for
+    /// arrays of more axes, for sides or indices with gaps, and for many elements, which its tiles
+    /// fetch side by side and threads share.
     #[must_use]
     pub fn new(line: &Line<'_>) -> Option<Self> {
         let (&[size], &[stride]) = (line.array.shape(), line.array.strides()) else {
@@ -76,7 +76,7 @@ impl LineKernel {
             return None;
         };
         let fits = line.indices.is_contiguous() && line.packed.size() == count;
-        if !fits || (line.direction == Direction::Set && count >= MANY) {
+        if !fits || count >= MANY {
             return None;
         }
         let span = line.array.span();
