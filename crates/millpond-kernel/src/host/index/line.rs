@@ -111,10 +111,11 @@ impl LineKernel {
         let (array, packed) = (usize::from(!SET), usize::from(SET));
         let array = base(array, self.begins[0]);
         let packed = base(packed, self.begins[1]);
-        let indices = base(2, self.indices.1).cast::<i64>();
+        let indices = base(2, self.indices.1);
         let place = |number: usize| {
+            let index = indices.wrapping_add(number * size_of::<i64>());
             // SAFETY: an index, which the caller vouches for.
-            let index = unsafe { indices.wrapping_add(number).read_unaligned() };
+            let index = unsafe { index.cast::<i64>().read_unaligned() };
             match self.axis.turned(index) {
                 (turned, false) => Ok(turned),
                 (_, true) => Err(outside(index.into(), self.called, self.axis.size())),
