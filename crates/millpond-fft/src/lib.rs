@@ -35,7 +35,6 @@ mod error;
 mod line;
 mod plan;
 #[cfg(test)]
-#[allow(unsafe_code, reason = "runs kernels as the executor does")]
 mod tests;
 #[allow(
     unsafe_code,

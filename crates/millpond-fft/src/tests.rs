@@ -2,38 +2,11 @@
 
 use std::f64::consts::TAU;
 
-use millpond_hal::{Address, HostKernel, KernelError};
+use millpond_testkit::trial::{bytes_of, run};
 use millpond_types::{DType, Layout};
 use rustfft::num_complex::Complex;
 
 use crate::{FftError, Sort, TransformKernel};
-
-/// Runs a kernel in ranges of `chunk` pieces, the last range first.
-fn run<O, I>(
-    kernel: &TransformKernel,
-    output: &mut [O],
-    input: &mut [I],
-    chunk: usize,
-) -> Result<(), KernelError> {
-    assert!(kernel.footprint(0).bytes.end <= size_of_val(output));
-    assert!(kernel.footprint(1).bytes.end <= size_of_val(input));
-    let bases = [
-        Address::new(output.as_mut_ptr().expose_provenance()),
-        Address::new(input.as_mut_ptr().expose_provenance()),
-    ];
-    let extent = kernel.extent();
-    let mut starts: Vec<usize> = (0..extent).step_by(chunk).collect();
-    if starts.is_empty() {
-        // As small work is: in one range, whatever that holds.
-        starts.push(0);
-    }
-    starts.reverse();
-    for start in starts {
-        // SAFETY: the operands hold the footprints and are borrowed, ranges are disjoint.
-        unsafe { kernel.run(&bases, start..extent.min(start + chunk)) }?;
-    }
-    Ok(())
-}
 
 /// The transform by its definition, of points that end with zeros.
 fn sums(points: &[Complex<f64>], length: usize, sign: f64) -> Vec<Complex<f64>> {
@@ -85,7 +58,7 @@ fn lines_along_any_axis_are_transformed_padded_and_cut() {
                 .unwrap();
                 for chunk in [1, 3, 100] {
                     let mut z = vec![Complex::new(f64::NAN, 0.0); lines * length];
-                    run(&kernel, &mut z, &mut x, chunk).unwrap();
+                    run(&kernel, &mut [bytes_of(&mut z), bytes_of(&mut x)], chunk).unwrap();
                     for line in 0..lines {
                         let at = |element: usize, length: usize| {
                             if across {
@@ -127,7 +100,7 @@ fn real_signals_and_their_half_spectra() {
             1.0,
         )
         .unwrap();
-        run(&kernel, &mut z, &mut x, 1).unwrap();
+        run(&kernel, &mut [bytes_of(&mut z), bytes_of(&mut x)], 1).unwrap();
         assert_eq!(x, signal, "the input stays");
         for line in 0..2 {
             let given: Vec<_> = signal[line * length..][..length]
@@ -151,7 +124,7 @@ fn real_signals_and_their_half_spectra() {
             1.0 / length as f64,
         )
         .unwrap();
-        run(&kernel, &mut x, &mut z, 5).unwrap();
+        run(&kernel, &mut [bytes_of(&mut x), bytes_of(&mut z)], 5).unwrap();
         for (result, wanted) in x.iter().zip(&signal) {
             assert!((result - wanted).abs() < 1e-12, "{length}");
         }
@@ -167,7 +140,7 @@ fn no_lines_are_no_work() {
     let sort = Sort::RealForward;
     let kernel =
         TransformKernel::new("rfft", sort, DType::Float64, &output, &input, 0, 4, 1.0).unwrap();
-    run::<Complex<f64>, f64>(&kernel, &mut [], &mut [], 1).unwrap();
+    run(&kernel, &mut [&mut [], &mut []], 1).unwrap();
 }
 
 #[test]
@@ -213,6 +186,6 @@ fn operands_off_their_alignment_fail() {
     .unwrap();
     let (mut x, mut z) = ([0_u8; 32], [0_u32; 8]);
     let off = usize::from(x.as_ptr().addr() % 2 == 0);
-    let error = run(&kernel, &mut z, &mut x[off..], 1).unwrap_err();
+    let error = run(&kernel, &mut [bytes_of(&mut z), &mut x[off..]], 1).unwrap_err();
     assert!(error.reason.contains("not aligned"), "{error}");
 }

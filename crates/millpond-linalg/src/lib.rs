@@ -51,9 +51,6 @@ mod number;
 )]
 pub mod product;
 mod stack;
-#[cfg(test)]
-#[allow(unsafe_code, reason = "runs kernels as the executor does")]
-mod trial;
 
 pub use decomposition::{DecompositionKernel, Routine};
 pub use dot::DotKernel;

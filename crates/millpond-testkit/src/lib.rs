@@ -1,7 +1,7 @@
 //! # What this is
 //! What the tests of several crates share: contract suites that every backend must pass,
-//! comparison of floating-point results, dice that roll the same in every run, and a watchdog against
-//! hanging tests.
+//! trials of kernels over slices, comparison of floating-point results, dice that roll the same in
+//! every run, and a watchdog against hanging tests.
 //!
 //! # Model
 //! A contract test is a function over a device, written once. [`backend_contract!`] makes a
@@ -24,4 +24,6 @@ pub mod compare;
 )]
 pub mod contract;
 pub mod dice;
+#[allow(unsafe_code, reason = "runs kernels as an executor does")]
+pub mod trial;
 pub mod watchdog;

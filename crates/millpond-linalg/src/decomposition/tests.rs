@@ -1,11 +1,11 @@
 //! Routines on stacks of any layout, in any pieces, and what they refuse.
 
 use millpond_hal::FailureKind;
+use millpond_testkit::trial::{bytes_of, run};
 use millpond_types::{DType, Layout};
 use num_complex::Complex;
 
 use super::{DecompositionKernel, Routine};
-use crate::trial::{bytes_of, run};
 
 fn rows(shape: &[usize], item: usize) -> Layout {
     Layout::contiguous(shape, item).unwrap()

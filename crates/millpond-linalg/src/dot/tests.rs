@@ -1,10 +1,10 @@
 //! Sums of products in any layout, of every length, in any pieces.
 
+use millpond_testkit::trial::{bytes_of, run};
 use millpond_types::{DType, Layout};
 use num_complex::Complex;
 
 use super::{DotKernel, PIECE};
-use crate::trial::{bytes_of, run};
 
 #[test]
 fn sums_are_the_same_in_any_pieces() {

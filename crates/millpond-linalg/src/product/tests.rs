@@ -1,10 +1,10 @@
 //! Products against sums of products, whatever the shapes, strides and pieces.
 
 use millpond_hal::HostKernel;
+use millpond_testkit::trial::{bytes_of, run};
 use millpond_types::{DType, Layout};
 
 use super::{ProductKernel, Size, block_of};
-use crate::trial::{bytes_of, run};
 
 /// What layouts address, and how it compares.
 fn element(layout: &Layout, index: &[usize]) -> usize {

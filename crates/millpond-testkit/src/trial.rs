@@ -1,9 +1,26 @@
-//! Kernels over slices, for tests: as the executor runs them, in pieces and in any order.
+//! Kernels over slices, as an executor runs them: in pieces and in any order.
+//!
+//! ```no_run
+//! use millpond_testkit::trial::{bytes_of, run};
+//! # let kernel: &dyn millpond_hal::HostKernel = todo!();
+//!
+//! let (mut output, mut input) = ([0.0_f64; 3], [1.0_f32, 2.0, 3.0]);
+//! run(kernel, &mut [bytes_of(&mut output), bytes_of(&mut input)], 1)?;
+//! # Ok::<(), millpond_hal::KernelError>(())
+//! ```
 
 use millpond_hal::{Address, HostKernel, KernelError};
+use millpond_types::DType;
+use millpond_types::dtype::Element;
 
 /// Runs a kernel in ranges of `chunk` pieces, the last range first.
-pub(crate) fn run(
+///
+/// # Errors
+/// That of the first range that fails.
+///
+/// # Panics
+/// Other operands than the kernel takes, or smaller ones.
+pub fn run(
     kernel: &dyn HostKernel,
     operands: &mut [&mut [u8]],
     chunk: usize,
@@ -31,9 +48,13 @@ pub(crate) fn run(
     unsafe { kernel.finish(&bases) }
 }
 
-/// The bytes of numbers.
-pub(crate) fn bytes_of<T: Copy>(items: &mut [T]) -> &mut [u8] {
+/// The bytes of elements.
+///
+/// # Panics
+/// Truth values: not all bytes are some.
+pub fn bytes_of<T: Element>(items: &mut [T]) -> &mut [u8] {
+    assert_ne!(T::DTYPE, DType::Bool, "any byte may be written");
     let length = size_of_val(items);
-    // SAFETY: the same memory; tests use types of which any bytes are a value.
+    // SAFETY: the same memory; numbers have no gaps, and any bytes are some number.
     unsafe { std::slice::from_raw_parts_mut(items.as_mut_ptr().cast(), length) }
 }
