@@ -12,7 +12,7 @@ use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::DType;
 
 use super::item::{Alone, Form, Item, Lengthy, Packed, Paired};
-use super::row::{decode, elements, encode, places};
+use super::row::{decode, elements, encode, places, reserve};
 use super::{Shape, Sort, with_form};
 
 /// Elements of a piece.
@@ -135,15 +135,8 @@ struct Kept<I> {
 
 impl<I: Item> Kept<I> {
     fn new(count: usize) -> Result<Self, KernelError> {
-        let mut items = Vec::new();
-        let most = 2 * count + TILE;
-        if items.try_reserve_exact(most).is_err() {
-            return Err(KernelError::from(format!(
-                "top_k: no host memory for {most} items"
-            )));
-        }
         Ok(Self {
-            items,
+            items: reserve("top_k", 2 * count + TILE)?,
             count,
             limit: None,
         })

@@ -10,16 +10,16 @@ use super::key::{Key, Raw, Rule, with_rule};
 use crate::host::level::{Work, at_level};
 use crate::simd;
 
-/// Memory of a kernel's own for `count` items.
+/// Memory of a kernel's own for `count` items of an operation.
 ///
 /// # Errors
 /// There is none.
-pub(in crate::host) fn reserve<I>(count: usize) -> Result<Vec<I>, KernelError> {
+pub(in crate::host) fn reserve<I>(operation: &str, count: usize) -> Result<Vec<I>, KernelError> {
     let mut items = Vec::new();
     if items.try_reserve_exact(count).is_err() {
         let bytes = count.saturating_mul(size_of::<I>());
         return Err(KernelError::from(format!(
-            "no host memory for {bytes} bytes"
+            "{operation}: no host memory for {bytes} bytes"
         )));
     }
     Ok(items)
@@ -30,7 +30,7 @@ pub(in crate::host) fn reserve<I>(count: usize) -> Result<Vec<I>, KernelError> {
 /// # Errors
 /// As for [`reserve`].
 pub(super) fn room<I>(count: usize) -> Result<Vec<MaybeUninit<I>>, KernelError> {
-    let mut items = reserve(count)?;
+    let mut items = reserve("sort", count)?;
     // SAFETY: there is room for as many, which need not be initialised.
     unsafe { items.set_len(count) };
     Ok(items)

@@ -25,7 +25,7 @@ pub(super) fn sort(items: &mut [u128], aside: &mut Aside<u128>) -> Result<(), Ke
     // Bits above these are the same everywhere.
     let shift = (u64::BITS - differing.leading_zeros()).saturating_sub(u32::BITS);
     let window = |item: u128| (key(item) >> shift) as u32;
-    let mut packed: Vec<u64> = row::reserve(count)?;
+    let mut packed: Vec<u64> = row::reserve("sort", count)?;
     let places = 0_u64..;
     packed.extend(
         items
