@@ -1,13 +1,15 @@
 //! Where the host looks at elements: the only calls that wait, for exactly what they observe
 //! (rule O5).
 
-use millpond_types::{Layout, Scalar};
+use millpond_kernel::{Input, MapKernel};
+use millpond_types::{DType, Layout, Scalar};
 
 use crate::apply::copy_into;
+use crate::cost;
 use crate::creation::allocate;
 use crate::error::{Error, Result};
 use crate::item::Item;
-use crate::place::Place;
+use crate::place::{Home, Place};
 use crate::tensor::Tensor;
 
 impl Tensor {
@@ -86,9 +88,29 @@ impl Tensor {
                 ),
             ));
         }
-        let source = self.to_contiguous()?;
+        let source = if self.is_contiguous() {
+            self.clone()
+        } else {
+            self.copy_for_host(self.dtype())?
+        };
         let begin = source.layout().offset() * source.item_size();
         Ok(source.memory().read(begin, bytes)?)
+    }
+
+    /// A copy as a dtype, in row-major order, that the host is about to read: behind what wrote the
+    /// elements, and behind nothing else of the queue that they are at home on.
+    pub(crate) fn copy_for_host(&self, dtype: DType) -> Result<Self> {
+        let device = self.device();
+        let layout = Layout::contiguous(self.shape(), dtype.size())?;
+        // Memory of the host's own queue comes behind nothing that programs submit.
+        let queue = &device.host_queue()?;
+        let kind = self.kind();
+        let copy = allocate(layout, dtype, Home { queue, kind })?;
+        let input = Input::Array(self.dtype(), self.layout());
+        let kernel = MapKernel::copy((dtype, copy.layout()), input)?;
+        let nanoseconds = cost::of_copy(self.size(), self.bytes() + copy.bytes());
+        device.observe(kernel, &[copy.memory(), self.memory()], nanoseconds)?;
+        Ok(copy)
     }
 
     /// The array, or a copy, with elements that follow one another in row-major order.

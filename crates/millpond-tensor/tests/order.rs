@@ -4,7 +4,9 @@ mod support;
 
 use millpond_kernel::ops::rows;
 use millpond_runtime::MemoryKind;
+use millpond_tensor::display::PrintOptions;
 use millpond_tensor::{Index, Place, apply_in_place, creation};
+use millpond_testkit::watchdog::watched;
 use millpond_types::{DType, Scalar};
 use support::{Held, array, count, other_queue, place};
 
@@ -58,6 +60,27 @@ fn queues_follow_one_another_through_arrays() {
     held.open();
     assert_eq!(y.to_vec::<i64>().unwrap()[999], 1000);
     assert_eq!(x.to_vec::<i64>().unwrap()[0], 1000);
+}
+
+/// O5: reading and printing a view, whose elements have gaps, waits for nothing else either.
+#[test]
+fn views_are_read_while_their_queue_is_held() {
+    let place = place();
+    let x = count(&[4, 5], &place);
+    place.queue.wait().unwrap();
+    let held = Held::new(&place.queue);
+    let column = x.get(&[Index::ALL, Index::At(1)]).unwrap();
+    assert!(!column.is_contiguous());
+    let (text, items) = watched(move || {
+        let text = column.to_text(&PrintOptions::default()).unwrap();
+        (text, column.to_vec::<i64>().unwrap())
+    });
+    assert_eq!(
+        (text.as_str(), &*items),
+        ("[ 1  6 11 16]", &[1, 6, 11, 16][..])
+    );
+    assert!(!place.queue.is_idle());
+    held.open();
 }
 
 /// O3: work behind a gate gives what a program that runs line by line gives.

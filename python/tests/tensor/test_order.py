@@ -1,6 +1,7 @@
 """Results are those of a program that runs line by line, whatever waits meanwhile."""
 
 import gc
+import pickle
 import sys
 import threading
 import weakref
@@ -10,6 +11,9 @@ import pytest
 
 import millpond
 import millpond.tensor as xp
+
+#: Seconds after which a thread that should have ended hangs.
+HANG = 60.0
 
 
 @pytest.fixture
@@ -44,6 +48,32 @@ def test_reading_waits_for_what_is_read_only(queue):
     gate.open()
     thread.join()
     assert read == [list(range(1, 11))]
+
+
+READINGS = {
+    "bytes": lambda x: xp.asnumpy(x).tolist(),
+    "elements": lambda x: x.tolist(),
+    "text": lambda x: [int(word) for word in str(x).strip("[]").split()],
+    "representation": lambda x: eval(repr(x), {"Array": list}),
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)).tolist(),
+    "numbers": lambda x: [int(one) for one in x],
+}
+
+
+@pytest.mark.parametrize("how", READINGS)
+def test_views_with_gaps_are_read_while_their_queue_is_held(queue, how):
+    x = xp.reshape(xp.arange(20, queue=queue), (4, 5))
+    queue.wait()
+    gate = queue.gate()
+    views = {"column": x[:, 1], "backwards": x[2, ::-2], "repeated": xp.broadcast_to(x[0, 3], (3,))}
+    read = {}
+    thread = threading.Thread(target=lambda: read.update({name: READINGS[how](view) for name, view in views.items()}))
+    thread.start()
+    thread.join(HANG)
+    held = not queue.is_idle
+    gate.open()
+    assert held
+    assert read == {"column": [1, 6, 11, 16], "backwards": [14, 12, 10], "repeated": [3, 3, 3]}
 
 
 def test_two_queues_of_a_device_are_ordered_by_their_arrays(queue):

@@ -1,8 +1,6 @@
 //! Elements selected by masks, and where they are.
 
-use millpond_kernel::{
-    Direction, Input, MapKernel, MaskCountKernel, MaskKernel, NonzeroKernel, Select, Supply,
-};
+use millpond_kernel::{Direction, MaskCountKernel, MaskKernel, NonzeroKernel, Select, Supply};
 use millpond_runtime::{MemoryKind, Queue};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
@@ -197,23 +195,7 @@ fn truths(tensor: &Tensor) -> Result<Tensor> {
     if tensor.dtype() == DType::Bool {
         return Ok(tensor.clone());
     }
-    let device = tensor.device();
-    let queue = device.host_queue()?;
-    let kind = tensor.kind();
-    let layout = Layout::contiguous(tensor.shape(), 1)?;
-    let mask = allocate(
-        layout,
-        DType::Bool,
-        Home {
-            queue: &queue,
-            kind,
-        },
-    )?;
-    let input = Input::Array(tensor.dtype(), tensor.layout());
-    let kernel = MapKernel::copy((DType::Bool, mask.layout()), input)?;
-    let nanoseconds = cost::of_copy(tensor.size(), tensor.bytes());
-    device.observe(kernel, &[mask.memory(), tensor.memory()], nanoseconds)?;
-    Ok(mask)
+    tensor.copy_for_host(DType::Bool)
 }
 
 impl Tensor {
