@@ -55,6 +55,24 @@ def numbers(dtype, shape, seed=0):
     return values.reshape(shape)
 
 
+def normals(dtype, shape, seed=0):
+    """Numbers of a dtype without special ones: floats of a normal distribution, integers of the whole range."""
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return random.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+    values = random.normal(size=shape)
+    if dtype.kind == "c":
+        values = values + 1j * random.normal(size=shape)
+    return values.astype(dtype)
+
+
+def widest(array):
+    """As exact as NumPy can be asked to compute without its linear algebra."""
+    return array.astype({"f": np.longdouble, "c": np.clongdouble}.get(array.dtype.kind, array.dtype))
+
+
 def distance(result, wanted, floor=0.0):
     """Return the largest error in units of the last place; infinite where one is a NaN or an infinity alone.
 
@@ -83,6 +101,8 @@ def in_layout(values, layout):
     rows, columns = values.shape
     if layout == "contiguous":
         return values, xp.asarray(values, copy=True)
+    if layout == "behind":
+        return values, xp.asarray(np.concatenate([values[-1:], values]), copy=True)[1:]
     if layout == "sliced":
         base = np.zeros((2 * rows, 3 * columns), dtype=values.dtype)
         base[::2, 1::3] = values
@@ -100,4 +120,53 @@ def in_layout(values, layout):
     return np.broadcast_to(row, values.shape), xp.broadcast_to(xp.asarray(row, copy=True), values.shape)
 
 
-LAYOUTS = ["contiguous", "sliced", "reversed", "transposed", "column", "broadcast"]
+LAYOUTS = ["contiguous", "behind", "sliced", "reversed", "transposed", "column", "broadcast"]
+
+
+def _proj(x):
+    if x.dtype.kind == "f":
+        return np.where(np.isinf(x), np.abs(x), x)
+    result, infinite = x.copy(), np.isinf(x)
+    result.real[infinite] = np.inf
+    result.imag[infinite] = np.copysign(0.0, x.imag[infinite])
+    return result
+
+
+def _neighbour(x1, x2):
+    """Return NumPy's neighbour; of equal halves, two zeros among them, the second one as for other floats."""
+    with np.errstate(all="ignore"):
+        return np.where(x1 == x2, x2, np.nextafter(x1, x2))
+
+
+#: Functions that NumPy doesn't have, or computes in another way.
+FORMULAS = {
+    "proj": _proj,
+    "nextafter": _neighbour,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "reciprocal": lambda x: 1 / x,
+    "angle": lambda x: np.where(np.isnan(x), x, np.angle(x)) if x.dtype.kind == "f" else np.angle(x),
+}
+
+
+def defined(name, operands):
+    """Keep operands of an element-wise function where it is defined, so that errors are those of arithmetic."""
+    kind = operands[0].dtype.kind
+    if name in ("floor_divide", "remainder") and kind in "iu":
+        operands[1][operands[1] == 0] = 1
+    if name == "floor_divide" and kind == "f":
+        operands = [np.where(np.isfinite(part), part, 2).astype(part.dtype) for part in operands]
+        operands[1][operands[1] == 0] = 1
+    if name in ("bitwise_left_shift", "bitwise_right_shift", "pow") and kind in "iu":
+        operands[1] = np.abs(operands[1] % np.asarray(5, dtype=operands[1].dtype))
+    if name == "pow" and kind == "c":
+        operands[1] = np.round(operands[1].real).astype(operands[1].dtype)
+    return operands
+
+
+def elementwise(name, operands):
+    """Return what NumPy computes for an element-wise function, with more digits where that matters."""
+    function = FORMULAS.get(name) or getattr(np, name)
+    if operands[0].dtype.kind in "fc" and name not in {"nextafter", "floor_divide", "remainder"}:
+        operands = [part.astype(WIDER[part.dtype.name]) for part in operands]
+    with np.errstate(all="ignore"):
+        return function(*operands)

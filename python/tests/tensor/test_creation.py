@@ -88,6 +88,13 @@ def test_evenly_spaced_numbers(num, endpoint, dtype):
     assert result.dtype == dtype
 
 
+def test_the_ends_of_evenly_spaced_numbers_are_met():
+    for num in range(2, 300):
+        for start, stop in ((0.1, 0.7), (-1e300, 1 / 3), (3.3, -1.1)):
+            result = xp.linspace(start, stop, num)
+            assert (result[0].item(), result[-1].item()) == (start, stop)
+
+
 @pytest.mark.parametrize("k", [-9, -1, 0, 2, 9])
 @pytest.mark.parametrize("shape", [(3,), (3, 5), (5, 3), (0, 2)])
 def test_diagonals(shape, k):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import millpond.tensor as xp
 
-from .reference import EVERY_DTYPE, LAYOUTS, WIDER, distance, in_layout, numbers
+from .reference import EVERY_DTYPE, FORMULAS, LAYOUTS, defined, distance, elementwise, in_layout, numbers
 
 FUNCTIONS = {name: function for name in xp.__all__ if isinstance(function := getattr(xp, name), xp.ElementwiseFunction)}
 CASES = [
@@ -22,50 +22,8 @@ def _case(name, signature):
     return pytest.param(name, signature, id=f"{name}-{signature}")
 
 
-def _proj(x):
-    infinite = np.isinf(x)
-    return (
-        np.where(infinite, np.inf + 1j * np.copysign(0.0, x.imag), x)
-        if np.iscomplexobj(x)
-        else np.where(infinite, np.abs(x), x)
-    )
-
-
-OURS = {
-    "proj": _proj,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "reciprocal": lambda x: 1 / x,
-    "angle": lambda x: np.where(np.isnan(x), x, np.angle(x)) if x.dtype.kind == "f" else np.angle(x),
-    "sign": lambda x: np.sign(x),
-    "round": lambda x: np.round(x),
-}
-# Functions whose operands are kept where they are defined, so that errors are those of arithmetic.
-NONZERO = {"floor_divide", "remainder"}
-SMALL = {"bitwise_left_shift", "bitwise_right_shift", "pow"}
-
-
 def _operands(name, dtype, seed=0, shape=(7, 11)):
-    function = FUNCTIONS[name]
-    made = [numbers(dtype, shape, seed + index) for index in range(function.nin)]
-    kind = np.dtype(dtype).kind
-    if name in NONZERO and kind in "iu":
-        made[1][made[1] == 0] = 1
-    if name == "floor_divide" and kind == "f":
-        made = [np.where(np.isfinite(part), part, 2).astype(dtype) for part in made]
-        made[1][made[1] == 0] = 1
-    if name in SMALL and kind in "iu":
-        made[1] = np.abs(made[1] % np.asarray(5, dtype=dtype))
-    if name == "pow" and kind == "c":
-        made[1] = np.round(made[1].real).astype(dtype)
-    return made
-
-
-def _wanted(name, operands, dtype):
-    function = OURS.get(name) or getattr(np, name)
-    if np.dtype(dtype).kind in "fc" and name not in {"nextafter", "floor_divide", "remainder"}:
-        operands = [part.astype(WIDER[dtype]) for part in operands]
-    with np.errstate(all="ignore"):
-        return function(*operands)
+    return defined(name, [numbers(dtype, shape, seed + index) for index in range(FUNCTIONS[name].nin)])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -76,7 +34,7 @@ def test_a_function_is_as_exact_as_its_row_says(name, signature, layout):
     pairs = [in_layout(part, layout) for part in _operands(name, dtype)]
     result = FUNCTIONS[name](*(ours for _, ours in pairs))
     assert result.dtype == result_dtype
-    wanted = _wanted(name, [theirs for theirs, _ in pairs], dtype)
+    wanted = elementwise(name, [theirs for theirs, _ in pairs])
     # A half type is computed in `float32` and rounded once more.
     allowed = FUNCTIONS[name].ulp + (1 if dtype == "float16" else 0.5)
     if np.dtype(dtype).kind == "c":
@@ -95,22 +53,16 @@ def _same_bits(result, wanted):
     return ((result.view(word) == wanted.view(word)) | (np.isnan(result) & np.isnan(wanted))).all()
 
 
-def _neighbour(x1, x2):
-    """Return NumPy's neighbour; of equal halves, two zeros among them, the second one as for other floats."""
-    with np.errstate(all="ignore"):
-        return np.where(x1 == x2, x2, np.nextafter(x1, x2))
-
-
 def test_neighbours_of_halves_are_those_of_numpy():
     every = np.arange(2**16, dtype="uint16").view("float16")
     for goal in [0.0, -0.0, 1.0, -3.5, 6e-8, -6e-8, 65504.0, np.inf, -np.inf, np.nan]:
         goals = np.full_like(every, goal)
-        assert _same_bits(xp.nextafter(xp.asarray(every), xp.asarray(goals)), _neighbour(every, goals))
-        assert _same_bits(xp.nextafter(xp.asarray(goals), xp.asarray(every)), _neighbour(goals, every))
+        assert _same_bits(xp.nextafter(xp.asarray(every), xp.asarray(goals)), FORMULAS["nextafter"](every, goals))
+        assert _same_bits(xp.nextafter(xp.asarray(goals), xp.asarray(every)), FORMULAS["nextafter"](goals, every))
     other = np.random.default_rng(1).permutation(every)
-    assert _same_bits(xp.nextafter(xp.asarray(every), xp.asarray(other)), _neighbour(every, other))
+    assert _same_bits(xp.nextafter(xp.asarray(every), xp.asarray(other)), FORMULAS["nextafter"](every, other))
     # A step and a scalar go other ways through the kernels.
-    assert _same_bits(xp.nextafter(xp.asarray(every)[::-3], 0.5), _neighbour(every[::-3], np.float16(0.5)))
+    assert _same_bits(xp.nextafter(xp.asarray(every)[::-3], 0.5), FORMULAS["nextafter"](every[::-3], np.float16(0.5)))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

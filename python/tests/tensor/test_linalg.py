@@ -11,17 +11,11 @@ import millpond
 import millpond.tensor as xp
 from millpond.tensor import linalg
 
+from .reference import normals
+
 FLOATS = ["float32", "float64", "complex64", "complex128"]
 SQUARE = [(0, 0), (1, 1), (2, 2), (5, 5), (3, 4, 4), (2, 0, 3, 3), (33, 33), (70, 70)]
 ANY = [*SQUARE, (1, 4), (4, 1), (0, 3), (3, 0), (5, 3), (3, 5), (2, 3, 7, 4), (90, 40), (40, 90)]
-
-
-def numbers(dtype, shape, seed=0):
-    random = np.random.default_rng(seed)
-    values = random.normal(size=shape)
-    if np.dtype(dtype).kind == "c":
-        values = values + 1j * random.normal(size=shape)
-    return values.astype(dtype)
 
 
 def adjoint(x):
@@ -59,7 +53,7 @@ def observed(call, x):
 
 
 def positive(dtype, shape):
-    x = numbers(dtype, shape)
+    x = normals(dtype, shape)
     return (x @ adjoint(x) + shape[-1] * np.eye(shape[-1])).astype(dtype)
 
 
@@ -80,7 +74,7 @@ def test_triangles_of_definite_matrices(dtype, shape):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("shape", SQUARE, ids=str)
 def test_determinants_and_inverses(dtype, shape):
-    x = numbers(dtype, shape) + 2 * np.eye(shape[-1], dtype=dtype)
+    x = normals(dtype, shape) + 2 * np.eye(shape[-1], dtype=dtype)
     ours = xp.asarray(x)
     condition = np.linalg.cond(wide(x))[..., None, None] if shape[-1] else 1.0
     inverse = xp.asnumpy(linalg.inv(ours))
@@ -116,7 +110,7 @@ def test_determinants_and_inverses(dtype, shape):
     ids=str,
 )
 def test_equations_are_solved(dtype, left, right):
-    a, b = numbers(dtype, left) + 2 * np.eye(left[-1], dtype=dtype), numbers(dtype, right, 1)
+    a, b = normals(dtype, left) + 2 * np.eye(left[-1], dtype=dtype), normals(dtype, right, 1)
     x = xp.asnumpy(linalg.solve(xp.asarray(a), xp.asarray(b)))
     assert x.dtype == dtype
     full, sides = (x, b) if b.ndim > 1 else (x[..., None], b[:, None])
@@ -130,7 +124,7 @@ def test_equations_are_solved(dtype, left, right):
 @pytest.mark.parametrize("shape", ANY, ids=str)
 @pytest.mark.parametrize("mode", ["reduced", "complete"])
 def test_orthogonal_and_triangular_factors(dtype, shape, mode):
-    x = numbers(dtype, shape)
+    x = normals(dtype, shape)
     result = linalg.qr(xp.asarray(x), mode=mode)
     q, r = xp.asnumpy(result.Q), xp.asnumpy(result.R)
     wanted = np.linalg.qr(x, mode=mode)
@@ -144,7 +138,7 @@ def test_orthogonal_and_triangular_factors(dtype, shape, mode):
 @pytest.mark.parametrize("shape", ANY, ids=str)
 @pytest.mark.parametrize("full", [True, False])
 def test_singular_values_and_vectors(dtype, shape, full):
-    x = numbers(dtype, shape)
+    x = normals(dtype, shape)
     u, s, vh = (xp.asnumpy(part) for part in linalg.svd(xp.asarray(x), full_matrices=full))
     rows, columns = shape[-2:]
     least = min(rows, columns)
@@ -165,7 +159,7 @@ def test_singular_values_and_vectors(dtype, shape, full):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("shape", SQUARE, ids=str)
 def test_self_adjoint_eigenvalues(dtype, shape):
-    x = numbers(dtype, shape)
+    x = normals(dtype, shape)
     x = (x + adjoint(x)).astype(dtype)
     spoilt = np.where(np.tri(shape[-1], dtype=bool), x, 99).astype(dtype)
     values, vectors = (xp.asnumpy(part) for part in linalg.eigh(xp.asarray(spoilt)))
@@ -179,7 +173,7 @@ def test_self_adjoint_eigenvalues(dtype, shape):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("shape", SQUARE, ids=str)
 def test_eigenvalues_of_any_matrix(dtype, shape):
-    x = numbers(dtype, shape)
+    x = normals(dtype, shape)
     values, vectors = (xp.asnumpy(part) for part in linalg.eig(xp.asarray(x)))
     assert values.dtype == vectors.dtype == np.result_type(dtype, np.complex64)
     lengths = np.sqrt((np.abs(vectors) ** 2).sum(axis=-2))
@@ -201,7 +195,7 @@ def test_eigenvalues_of_a_rotation_are_a_pair():
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("shape", ANY, ids=str)
 def test_pseudo_inverses_and_ranks(dtype, shape):
-    x = numbers(dtype, shape)
+    x = normals(dtype, shape)
     if min(shape[-2:]) > 2:
         x[..., -1, :] = x[..., 0, :]
     result = xp.asnumpy(linalg.pinv(xp.asarray(x)))
@@ -211,6 +205,23 @@ def test_pseudo_inverses_and_ranks(dtype, shape):
     rank = linalg.matrix_rank(xp.asarray(x))
     assert rank.dtype == xp.int64
     np.testing.assert_array_equal(xp.asnumpy(rank), np.linalg.matrix_rank(wide(x), rtol=size * eps(dtype)))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(3, 3), (2, 5), (2, 4, 1)])
+def test_zeros_have_no_rank_and_zeros_for_an_inverse(dtype, shape):
+    x = xp.zeros(shape, dtype=dtype)
+    assert not xp.any(linalg.matrix_rank(x))
+    assert not xp.any(linalg.pinv(x))
+
+
+@pytest.mark.parametrize("shape", [(2, 100), (100, 2)])
+def test_the_longer_side_counts_for_the_tolerance(shape):
+    x = np.zeros(shape)
+    # Below 100 times the rounding, and far above twice.
+    x[0, 0], x[1, 1] = 1, 50 * eps("float64")
+    assert int(linalg.matrix_rank(xp.asarray(x))) == 1
+    assert float(linalg.pinv(xp.asarray(x))[1, 1]) == 0
 
 
 def test_tolerances_are_numbers_or_one_for_each_matrix():
@@ -265,7 +276,7 @@ def test_crosses_outers_diagonals_and_traces(dtype):
 @pytest.mark.parametrize("dtype", ["int8", *FLOATS])
 @pytest.mark.parametrize("order", [2, 1, 0, 3, 0.5, -1, -2, np.inf, -np.inf])
 def test_norms_of_vectors(dtype, order):
-    x = (numbers(dtype, (4, 5, 6)) * 3).astype(dtype)
+    x = (normals(dtype, (4, 5, 6)) * 3).astype(dtype)
     if dtype == "int8":
         x = np.where(x == 0, 1, x).astype(np.int8)
     for axis in (None, 0, -1, (0, 2), (1, 0, 2)):
@@ -286,7 +297,7 @@ def test_norms_neither_overflow_nor_underflow():
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("order", ["fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf, None])
 def test_norms_of_matrices(dtype, order):
-    x = numbers(dtype, (2, 5, 3))
+    x = normals(dtype, (2, 5, 3))
     for keepdims in (False, True):
         ours = xp.asnumpy(linalg.matrix_norm(xp.asarray(x), ord=order, keepdims=keepdims))
         theirs = np.linalg.matrix_norm(wide(x), ord=order, keepdims=keepdims)
@@ -356,7 +367,7 @@ def test_matrices_that_are_not_definite_have_no_triangle(dtype):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("size", [1, 2, 5, 40])
 def test_infinities_and_nans_neither_hang_nor_crash(bad, dtype, size):
-    x = numbers(dtype, (size, size))
+    x = normals(dtype, (size, size))
     x[size // 2, size // 3] = bad
     ours = xp.asarray(x)
     for call in (linalg.svd, linalg.svdvals, linalg.eig, linalg.eigvals, linalg.eigh, linalg.eigvalsh):
@@ -380,7 +391,9 @@ def test_numbers_near_the_ends_of_the_range(scale):
     values = np.linalg.svd(unscaled, compute_uv=False) * scale
     np.testing.assert_allclose(xp.asnumpy(linalg.svdvals(ours)), values, rtol=1e-13)
     np.testing.assert_allclose(xp.asnumpy(linalg.eigvalsh(ours)), values[::-1], rtol=1e-13)
-    np.testing.assert_allclose(np.sort(xp.asnumpy(linalg.eigvals(ours)).real), values[::-1], rtol=1e-13)
+    np.testing.assert_allclose(xp.asnumpy(linalg.eigh(ours).eigenvalues), values[::-1], rtol=1e-13)
+    for found in (linalg.eigvals(ours), linalg.eig(ours).eigenvalues):
+        np.testing.assert_allclose(np.sort(xp.asnumpy(found).real), values[::-1], rtol=1e-13)
     u, s, vh = (xp.asnumpy(part) for part in linalg.svd(ours))
     np.testing.assert_allclose(u * s @ vh, x, rtol=1e-12, atol=1e-15 * scale)
 

@@ -124,6 +124,21 @@ def test_any_key_sets_what_numpy_sets(drawn, dtype, wide):
     _same(ours, theirs)
 
 
+@pytest.mark.parametrize("kept", range(3))
+def test_positions_come_first_unless_their_indices_stand_side_by_side(kept):
+    theirs = numbers("float32", (2, 3, 4, 5, 6))
+    ours = xp.asarray(theirs, copy=True)
+    one, other, mask = np.asarray([1, 0, 1]), np.asarray([0, 1, 1]), np.asarray([True, True, False, True])
+    whole = (slice(None),) * kept
+    for rest in ((one, other), (one, slice(None), other), (one, None, other), (one, 0), (one, slice(1, 2), 1)):
+        key = (*whole, *rest)
+        _same(ours[_ours(key)], theirs[key])
+        theirs[key] = ours[_ours(key)] = 0
+        _same(ours, theirs)
+    key = (slice(None), one, mask)
+    _same(ours[_ours(key)], theirs[key])
+
+
 @pytest.mark.parametrize("dtype", EVERY_DTYPE)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_dtype_and_layout_is_picked_as_it_is(dtype, layout):
@@ -284,6 +299,10 @@ def test_modes_bring_indices_into_the_axis():
         _same(ours, wanted)
         with pytest.raises(IndexError, match="size 0"):
             xp.take(xp.zeros(0), xp.asarray([0]), mode=mode)
+    # Large indices are no negative ones; NumPy has none of the dtype.
+    large = xp.asarray([2**64 - 1, 2**63 + 1, 5, 4], dtype="uint64")
+    assert xp.take(xp.arange(5), large, mode="clip").tolist() == [4, 4, 4, 4]
+    assert xp.take(xp.arange(5), large, mode="wrap").tolist() == [(2**64 - 1) % 5, (2**63 + 1) % 5, 0, 4]
     with pytest.raises(ValueError, match="'raise', 'clip' or 'wrap', got 'fold'"):
         xp.take(ours, xp.asarray([0]), mode="fold")
 
@@ -305,6 +324,18 @@ def test_take_and_put_work_along_every_axis(axis):
     theirs[key] = value
     xp.put(ours, xp.asarray(indices), xp.asarray(value), axis=axis)
     _same(ours, theirs)
+
+
+def test_long_rows_with_gaps_are_taken_and_put_in_parts():
+    theirs = numbers("float64", (4, 40_001))
+    rows = np.asarray([2, 0, -1, 2])
+    for layout in ("transposed", "reversed", "sliced"):
+        _, ours = in_layout(theirs, layout)
+        _same(xp.take(ours, xp.asarray(rows), axis=0), theirs[rows])
+        wanted, value = theirs.copy(), numbers("float64", (2, 40_001), 3)
+        wanted[rows[:2]] = value
+        ours[xp.asarray(rows[:2])] = in_layout(value, layout)[1]
+        _same(ours, wanted)
 
 
 def test_take_may_write_over_what_it_reads():
@@ -376,6 +407,17 @@ def test_extract_and_place_follow_numpy():
         xp.place(xp.zeros(3), xp.ones(2), xp.zeros(1))
     with pytest.raises(ValueError, match=r"the condition has shape \(2,\), the array \(3,\)"):
         xp.extract(xp.ones(2), xp.zeros(3))
+
+
+@pytest.mark.parametrize("count", [1, 7, 999, 50_000])
+def test_values_are_placed_again_from_the_first_through_all_blocks(count):
+    theirs = np.zeros(100_003, dtype="int32")
+    mask = np.arange(100_003) % 3 != 0
+    values = np.arange(1, count + 1, dtype="int32")
+    ours = xp.asarray(theirs, copy=True)
+    np.place(theirs, mask, values)
+    xp.place(ours, xp.asarray(mask), xp.asarray(values))
+    _same(ours, theirs)
 
 
 def test_what_is_picked_is_where_its_operands_are(line):

@@ -138,6 +138,22 @@ def test_a_nan_wins():
     assert int(xp.argmax(x)) == int(xp.argmin(x)) == 1
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("shape", [(1000,), (100_003,), (70, 33), (33, 300), (3, 40_000), (40_000, 3)])
+@pytest.mark.parametrize("share", [0.01, 1.0])
+def test_of_several_nans_the_first_one_wins(shape, dtype, share):
+    random = np.random.default_rng(4)
+    values = random.normal(size=shape).astype(dtype)
+    values[random.random(shape) < share] = np.nan
+    x = xp.asarray(values, copy=True)
+    axes = tuple(range(len(shape)))
+    for theirs, ours in ((values, x), (values.T, xp.permute_dims(x, axes[::-1]))):
+        for axis in (None, *axes):
+            for name in ("argmax", "argmin"):
+                wanted = getattr(np, name)(theirs, axis=axis)
+                np.testing.assert_array_equal(xp.asnumpy(getattr(xp, name)(ours, axis=axis)), wanted)
+
+
 @pytest.mark.parametrize("shape", [(3, 100_000), (100_000, 3), (70, 70, 70)])
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_large_arrays_are_reduced_in_parts(shape, axis):

@@ -56,7 +56,9 @@ def test_infinities_have_logarithms_of_sums():
         np.testing.assert_allclose(xp.asnumpy(xp.cumulative_logsumexp(xp.asarray(values))), wanted, rtol=1e-15)
 
 
-@pytest.mark.parametrize("shape", [(300_000,), (3, 100_001), (100_001, 3), (1500, 40), (40, 1500), (4000, 20, 2)])
+@pytest.mark.parametrize(
+    "shape", [(300_000,), (3, 100_001), (100_001, 3), (1500, 40), (40, 1500), (4000, 20, 2), (600, 2000)]
+)
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint32", "float64", "complex64"])
 def test_large_arrays_are_accumulated_in_parts(dtype, shape):
     values = np.random.default_rng(1).integers(-9, 9, shape).astype(dtype)

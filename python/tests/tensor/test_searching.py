@@ -25,9 +25,11 @@ def test_every_layout_is_looked_for(dtype, layout):
     array = np.sort(numbers(dtype, 200, seed=1))
     theirs, ours = in_layout(numbers(dtype, (12, 17)), layout)
     sparse = xp.asarray(np.repeat(array, 2), copy=True)[::2]
-    found = xp.searchsorted(sparse, ours)
-    assert found.shape == theirs.shape
-    np.testing.assert_array_equal(xp.asnumpy(found), np.searchsorted(array, theirs))
+    behind = xp.asarray(np.concatenate([array[-3:], array]), copy=True)[3:]
+    for sorted_ in (sparse, behind):
+        found = xp.searchsorted(sorted_, ours)
+        assert found.shape == theirs.shape
+        np.testing.assert_array_equal(xp.asnumpy(found), np.searchsorted(array, theirs))
 
 
 @pytest.mark.parametrize("dtype", EVERY_DTYPE)
@@ -36,7 +38,8 @@ def test_a_sorter_sorts(dtype, side):
     array, wanted = numbers(dtype, 300, seed=1), numbers(dtype, (20, 5), seed=2)
     sorter = np.argsort(array)
     ours = xp.asarray(array, copy=True)
-    for positions in (xp.argsort(ours), xp.asarray(sorter.astype("uint16")), xp.asarray(sorter - 300)):
+    behind = xp.asarray(np.concatenate([sorter[:3], sorter]))[3:]
+    for positions in (xp.argsort(ours), xp.asarray(sorter.astype("uint16")), xp.asarray(sorter - 300), behind):
         found = xp.searchsorted(ours, xp.asarray(wanted, copy=True), side=side, sorter=positions)
         np.testing.assert_array_equal(xp.asnumpy(found), np.searchsorted(array, wanted, side=side, sorter=sorter))
 

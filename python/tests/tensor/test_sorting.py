@@ -144,8 +144,9 @@ def test_any_floats_are_sorted_as_numpy_sorts_them(values, descending):
 @pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("mode", ["largest", "smallest"])
-def test_the_first_of_the_order_are_found(mode, axis, dtype):
-    theirs, ours = in_layout(numbers(dtype, (7, 9)), "sliced")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_first_of_the_order_are_found(layout, mode, axis, dtype):
+    theirs, ours = in_layout(numbers(dtype, (7, 9)), layout)
     flat = theirs.ravel() if axis is None else theirs
     along = 0 if axis is None else axis
     for k in (0, 1, 3, flat.shape[along]):
@@ -164,6 +165,18 @@ def test_the_first_of_many_are_found(k, dtype):
         wanted = _wanted(values, descending=mode == "largest")[:k]
         np.testing.assert_array_equal(xp.asnumpy(found.indices), wanted)
         np.testing.assert_array_equal(_bits(xp.asnumpy(found.values)), _bits(values[wanted]))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float64"])
+def test_the_first_are_found_wherever_they_are(dtype):
+    # Both ends of every piece, whatever its length is.
+    edges = [place for place in range(300_000) if place % 1000 in (0, 999)]
+    values = np.zeros(300_000, dtype)
+    values[edges] = 1
+    found = xp.top_k(xp.asarray(values), len(edges))
+    assert found.indices.tolist() == edges
+    found = xp.top_k(xp.asarray(1 - values), len(edges), mode="smallest")
+    assert found.indices.tolist() == edges
 
 
 def test_results_of_several_arrays_are_named():
