@@ -9,8 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import settings
 
 import millpond
+
+#: For what is run again in another mode: `--hypothesis-profile=few`.
+settings.register_profile("few", max_examples=10)
 
 #: Seconds after which a process that should have ended hangs.
 HANG = 60.0

@@ -24,6 +24,8 @@ def test_however_often_differences_are_taken_none_are_left_at_last():
 def test_something_may_stand_in_front_and_behind():
     x, y = xp.asarray([1, 4, 9]), xp.asarray([0])
     assert xp.diff(x, prepend=y, append=y).tolist() == [1, 3, 5, -9]
+    # As many elements as the standard says, where NumPy leaves out what stands around them.
+    assert xp.diff(x, prepend=y, append=y, n=0).tolist() == [0, 1, 4, 9, 0]
 
 
 @pytest.mark.parametrize("number", [0, 2.5, True, np.float32(3), xp.asarray(7, dtype="int8")])

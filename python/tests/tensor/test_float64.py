@@ -1,6 +1,9 @@
 """Devices without ``float64``, and programs that want ``float32`` unless they say otherwise."""
 
+import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -166,3 +169,24 @@ assert xp.result_type(xp.int8, 1.5) == "float32"
 
 def test_without_a_setting_all_devices_have_float64():
     assert xp.zeros(1).dtype == xp.float64
+
+
+MODES = {
+    "devices without float64": {"MILLPOND_CPU_FLOAT64": "0"},
+    "float32 by default": {"MILLPOND_DEFAULT_FLOAT": "float32"},
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_function_is_what_the_oracles_say_in_other_modes(mode):
+    oracles = Path(__file__).with_name("test_oracles.py")
+    options = ["--quiet", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=few"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(oracles)],
+        cwd=oracles.parents[2],
+        env={**os.environ, **MODES[mode]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
