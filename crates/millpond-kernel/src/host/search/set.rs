@@ -113,7 +113,7 @@ const fn hash(key: u64) -> u64 {
 
 /// Some words of one value.
 fn filled(count: usize, value: u64) -> Result<Vec<u64>, KernelError> {
-    let mut words = reserve(count)?;
+    let mut words = reserve("isin", count)?;
     words.resize(count, value);
     Ok(words)
 }
