@@ -4,6 +4,7 @@
 //! layouts and dtypes but no addresses: these come with each run, so a kernel is plain data that
 //! can be checked, described and kept.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 
@@ -96,6 +97,11 @@ pub unsafe trait HostKernel: Send + Sync {
     /// What it touches of an operand.
     fn footprint(&self, operand: usize) -> Footprint;
 
+    /// Called by the backend when a command is about to start, before it asks for anything else:
+    /// a kernel that could be given more to do takes no more from here on. It may take a moment,
+    /// and may be called again.
+    fn begin(&self) {}
+
     /// The number of pieces of work, each of about the same cost.
     fn extent(&self) -> usize;
 
@@ -130,4 +136,13 @@ pub unsafe trait HostKernel: Send + Sync {
     /// # Errors
     /// Those of the formatter.
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// A kernel that more work can be joined to until it begins ([`HostKernel::begin`]).
+pub trait Growing: HostKernel + Any {
+    /// Takes no more work, and begins without waiting for any.
+    fn seal(&self);
+
+    /// Nobody will read these addresses any more: what the kernel writes there need not be written.
+    fn forget(&self, addresses: &Range<usize>);
 }

@@ -87,7 +87,7 @@ pub use driver::Driver;
 pub use error::{DeviceError, Failure, FailureKind};
 pub use gate::Gate;
 pub use info::{Cache, DeviceClass, DeviceInfo, device_label};
-pub use kernel::{Access, Footprint, HostKernel, KernelError};
+pub use kernel::{Access, Footprint, Growing, HostKernel, KernelError};
 pub use life::Life;
 pub use point::{Point, Progress, QueueId};
 pub use queue::{Queue, QueueOptions, Times, Wait};

@@ -19,6 +19,7 @@ use crate::cost;
 use crate::creation;
 use crate::data_types;
 use crate::error::{Error, Result, check_fits};
+use crate::fuse::Work;
 use crate::operand::Operand;
 use crate::place::Home;
 use crate::plain::{MAX_OPERANDS, PlainCall};
@@ -207,12 +208,24 @@ impl<'a> Call<'a> {
                 }
             };
         }
-        let inputs = &inputs[..self.operands.len()];
-        let output = (target.dtype(), target.layout());
-        let kernel = MapKernel::new(self.operation, &self.signature, output, inputs)?;
         let computed = *self.signature.inputs.last().unwrap_or(&target.dtype());
         let nanoseconds = cost::of_operation(self.operation, computed, target.size(), bytes)
             .saturating_add(cost::of_walk(target.size()));
+        if Work::is_worth_joining(self.place.queue, nanoseconds) {
+            let work = Work {
+                operation: Some(self.operation),
+                computes: &self.signature.inputs,
+                target,
+                inputs: &self.operands,
+                wide: &wide,
+            };
+            if work.launch(self.place.queue)? {
+                return Ok(());
+            }
+        }
+        let inputs = &inputs[..self.operands.len()];
+        let output = (target.dtype(), target.layout());
+        let kernel = MapKernel::new(self.operation, &self.signature, output, inputs)?;
         let memories = &memories[..count];
         Ok(self.place.queue.launch(kernel, memories, nanoseconds)?)
     }
@@ -293,16 +306,32 @@ fn broadcast(operation: &'static str, operands: &[Operand<'_>]) -> Result<Shape>
 pub(crate) fn copy_into(target: &Tensor, value: Operand<'_>, queue: &Queue) -> Result<()> {
     let output = (target.dtype(), target.layout());
     let (size, bytes) = (target.size(), target.bytes());
+    let joined = |nanoseconds, wide| {
+        let work = Work {
+            operation: None,
+            computes: &[],
+            target,
+            inputs: &[value],
+            wide: &[wide],
+        };
+        Ok::<_, Error>(Work::is_worth_joining(queue, nanoseconds) && work.launch(queue)?)
+    };
     match value {
         Operand::Scalar(value) => {
-            let kernel = MapKernel::copy(output, Input::Scalar(value))?;
             let nanoseconds = cost::of_copy(size, bytes);
+            if joined(nanoseconds, None)? {
+                return Ok(());
+            }
+            let kernel = MapKernel::copy(output, Input::Scalar(value))?;
             Ok(queue.launch(kernel, &[target.memory()], nanoseconds)?)
         }
         Operand::Tensor(source) => {
             let layout = source.layout().broadcast_to(target.shape())?;
-            let kernel = MapKernel::copy(output, Input::Array(source.dtype(), &layout))?;
             let nanoseconds = cost::of_copy(size, bytes + source.bytes());
+            if joined(nanoseconds, Some(layout.clone()))? {
+                return Ok(());
+            }
+            let kernel = MapKernel::copy(output, Input::Array(source.dtype(), &layout))?;
             Ok(queue.launch(kernel, &[target.memory(), source.memory()], nanoseconds)?)
         }
     }

@@ -41,6 +41,7 @@ pub mod display;
 pub mod elementwise;
 pub mod error;
 pub mod fft;
+mod fuse;
 pub mod indexing;
 pub mod item;
 pub mod linalg;

@@ -13,6 +13,7 @@ use millpond_types::promote::with_scalar;
 
 use crate::cost;
 use crate::error::Result;
+use crate::fuse::Work;
 use crate::operand::Operand;
 use crate::place::check_device;
 use crate::tensor::Tensor;
@@ -31,6 +32,7 @@ pub(crate) struct PlainCall<'a> {
     /// The first place is the result's.
     memories: [&'a Allocation; MAX_OPERANDS],
     count: usize,
+    operands: &'a [Operand<'a>],
 }
 
 #[allow(
@@ -45,7 +47,7 @@ impl<'a> PlainCall<'a> {
     #[inline(always)]
     pub(crate) fn new(
         operation: &'static Operation,
-        operands: &[Operand<'a>],
+        operands: &'a [Operand<'a>],
     ) -> Result<Option<Self>> {
         let Some(model) = operands.iter().find_map(Operand::tensor) else {
             return Ok(None);
@@ -91,6 +93,7 @@ impl<'a> PlainCall<'a> {
             kind,
             memories,
             count,
+            operands,
         }))
     }
 
@@ -102,6 +105,9 @@ impl<'a> PlainCall<'a> {
     pub(crate) fn run(self) -> Result<Tensor> {
         let output = self.work.output();
         let layout = self.model.layout();
+        if Work::is_worth_joining(self.queue, self.nanoseconds()) {
+            return self.run_joined();
+        }
         let memory = self
             .queue
             .allocate(self.kind, layout.size() * output.size())?;
@@ -125,18 +131,61 @@ impl<'a> PlainCall<'a> {
             return Ok(false);
         }
         check_device(self.operation.name(), self.queue, out)?;
+        if Work::is_worth_joining(self.queue, self.nanoseconds()) && self.join(out)? {
+            return Ok(true);
+        }
         PlainCall::launch(self, out.memory())?;
         Ok(true)
     }
 
     #[inline(always)]
     fn launch(mut self, target: &'a Allocation) -> Result<()> {
+        let nanoseconds = self.nanoseconds();
+        self.memories[0] = target;
+        let work = self.work.over(self.model.size());
+        let memories = &self.memories[..self.count];
+        Ok(self.queue.launch(work, memories, nanoseconds)?)
+    }
+
+    #[inline(always)]
+    fn nanoseconds(&self) -> u32 {
         let (size, dtype) = (self.model.size(), self.model.dtype());
         let bytes = self.count * size * dtype.size();
-        let nanoseconds = cost::of_operation(self.operation, dtype, size, bytes);
-        self.memories[0] = target;
-        let (work, memories) = (self.work.over(size), &self.memories[..self.count]);
-        Ok(self.queue.launch(work, memories, nanoseconds)?)
+        cost::of_operation(self.operation, dtype, size, bytes)
+    }
+
+    /// As [`PlainCall::run`], for work that is worth joining.
+    #[inline(never)]
+    fn run_joined(self) -> Result<Tensor> {
+        let (output, layout) = (self.work.output(), self.model.layout());
+        let bytes = layout.size() * output.size();
+        let memory = self.queue.allocate(self.kind, bytes)?;
+        let target = Tensor::assemble(memory, output, layout.clone(), false);
+        if !self.join(&target)? {
+            PlainCall::launch(self, target.memory())?;
+        }
+        Ok(target)
+    }
+
+    /// Joins it to other work, if that can be.
+    #[inline(never)]
+    fn join(&self, target: &Tensor) -> Result<bool> {
+        let computes: [DType; MAX_OPERANDS - 1] = std::array::from_fn(|index| {
+            let known = index < self.operands.len();
+            if known {
+                self.work.input(index)
+            } else {
+                DType::Bool
+            }
+        });
+        let work = Work {
+            operation: Some(self.operation),
+            computes: &computes[..self.operands.len()],
+            target,
+            inputs: self.operands,
+            wide: &[const { None }; MAX_OPERANDS][..self.operands.len()],
+        };
+        work.launch(self.queue)
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `MILLPOND_CHECK_ORDER` | `1` | check that what uses the same memory is ordered |
 //! | `MILLPOND_TRACE_LINES` | `1` | keep the source line of each command for messages |
 //! | `MILLPOND_RECORD` | a path | record the default pool of device memory of the first device in the file `PATH.PID`, to be replayed |
+//! | `MILLPOND_FUSION` | `0` | run each element-wise operation by itself |
 //! | `MILLPOND_HUGE_PAGES` | `0` | don't ask for huge pages |
 
 use std::env;
@@ -46,6 +47,8 @@ pub struct Config {
     pub trace_lines: bool,
     /// `MILLPOND_RECORD`: the path, without the number of the process.
     pub record: Option<String>,
+    /// `MILLPOND_FUSION`.
+    pub fusion: bool,
     /// `MILLPOND_HUGE_PAGES`.
     pub huge_pages: bool,
     /// What was set but could not be understood, each a message.
@@ -62,6 +65,7 @@ impl Config {
     /// The settings that `lookup` gives; for tests and embedding programs.
     pub fn parse(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let mut config = Self {
+            fusion: true,
             huge_pages: true,
             ..Self::default()
         };
@@ -70,6 +74,7 @@ impl Config {
         config.validate = lookup("MILLPOND_VALIDATE").is_some_and(|value| value != "0");
         config.check_order = lookup("MILLPOND_CHECK_ORDER").is_some_and(|value| value != "0");
         config.trace_lines = lookup("MILLPOND_TRACE_LINES").is_some_and(|value| value != "0");
+        config.fusion = lookup("MILLPOND_FUSION").is_none_or(|value| value != "0");
         config.huge_pages = lookup("MILLPOND_HUGE_PAGES").is_none_or(|value| value != "0");
         if let Some(level) = config
             .simd

@@ -24,9 +24,10 @@ pub(crate) struct Size {
 }
 
 impl Launch {
-    /// Asks the kernel how much work it is.
-    pub(crate) fn size(&self) -> Result<Size, Fault> {
+    /// Begins, and asks the kernel how much work it is.
+    pub(crate) fn begin(&self) -> Result<Size, Fault> {
         guard(|| {
+            self.kernel.begin();
             Ok::<_, String>(Size {
                 extent: self.kernel.extent(),
                 grain: self.kernel.grain().max(1),

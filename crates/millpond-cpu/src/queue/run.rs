@@ -123,7 +123,7 @@ impl CpuQueue {
         role: &Role<'_>,
     ) -> Option<Begun> {
         let crew = self.crew();
-        let size = match launch.size() {
+        let size = match launch.begin() {
             Ok(size) => size,
             Err(fault) => {
                 let failure = launch.end(Err(fault), origin);

@@ -8,6 +8,7 @@
 //! * [`index`] moves elements that indices or masks name.
 //! * [`sort`], [`search`] and [`scan`] order elements, find them and accumulate them.
 //! * `stream` writes large outputs past the caches.
+//! * [`fused`] takes a tile through several operations.
 //! * [`map`] walks arrays by tiles; [`contiguous`] is the short way for arrays without gaps.
 //!
 //! Loops trust their caller for addresses and lengths; the kernels built from layouts touch
@@ -17,6 +18,7 @@ pub mod body;
 pub mod cast;
 pub mod contiguous;
 pub mod fold;
+pub mod fused;
 pub mod gather;
 pub mod generate;
 pub mod index;

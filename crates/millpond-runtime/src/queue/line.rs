@@ -11,6 +11,9 @@
 //! who was first; whoever comes second sees what the first recorded. Dependencies therefore point
 //! backwards in one total order and can't form a cycle, whatever queues and threads are involved.
 //!
+//! A command may grow after it was submitted, as long as nobody can tell: `window.rs` has the
+//! protocol.
+//!
 //! A small command whose queue and operands are quiet runs right there, on the calling thread,
 //! while the lines are held: it needs no sequence number and leaves no trace, since nobody can see
 //! its operands before it is done.
@@ -25,6 +28,7 @@ use crate::event::Event;
 use crate::memory::Dependencies;
 use crate::pool::{Cache, Site};
 use crate::queue::submit::Use;
+use crate::queue::window::Window;
 use crate::queue::{QueueCore, hold};
 use crate::sync::{Mutex, MutexGuard, lock, try_lock};
 
@@ -72,6 +76,8 @@ pub(crate) struct Line {
     pub(crate) closed: bool,
     /// How many of the queue's failures a wait has looked at.
     pub(crate) told: usize,
+    /// The last command, while it may grow.
+    pub(crate) window: Option<Window>,
     /// Freed blocks, by the slot of their pool.
     caches: Vec<Option<Box<Cache>>>,
 }
@@ -175,7 +181,9 @@ impl<'a> Lines<'a> {
             if Arc::ptr_eq(other, queue) {
                 own = Some(other.lock());
             } else {
-                others.push(other.lock());
+                let line = other.lock();
+                line.seal();
+                others.push(line);
             }
         }
         Self {

@@ -16,6 +16,7 @@ mod native;
 mod recycling;
 mod submit;
 mod task;
+mod window;
 pub(crate) mod work;
 
 use std::fmt;
@@ -25,6 +26,7 @@ use std::time::Instant;
 use millpond_hal as hal;
 use millpond_hal::{Failure, HostKernel, QueueOptions};
 use millpond_types::MemoryKind;
+use millpond_types::config::Config;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -68,6 +70,8 @@ pub(crate) struct QueueCore {
     profiling: bool,
     /// Whether small commands may run on the calling thread.
     pub(crate) inline: bool,
+    /// Whether commands may grow after they were submitted.
+    grows: bool,
     line: Arc<LineLock>,
 }
 
@@ -236,6 +240,7 @@ impl QueueCore {
     ) -> Self {
         let in_order = !options.out_of_order;
         let inline = device.info().host_executed && in_order && !options.profiling;
+        let grows = inline && Config::get().fusion && !device.hal().listens();
         let native = Arc::new(Native::new(native, driver, in_order));
         let line = Arc::default();
         Self {
@@ -243,6 +248,7 @@ impl QueueCore {
             native,
             profiling: options.profiling,
             inline,
+            grows,
             line,
         }
     }
@@ -270,16 +276,21 @@ impl QueueCore {
 
     /// An event for a command, with what the queue knows now.
     pub(crate) fn event_at(self: &Arc<Self>, line: &Line, sequence: u64) -> Event {
+        line.seal();
         Event::new(Arc::clone(self), sequence, line.clock.clone())
     }
 
+    /// Looks at the line, for whoever wants to know what the queue has to do yet.
     pub(crate) fn with_line<R>(&self, body: impl FnOnce(&mut Line) -> R) -> R {
-        body(&mut self.lock())
+        let mut line = self.lock();
+        line.seal();
+        body(&mut line)
     }
 
     /// A command that finishes after everything submitted so far; none if it takes a barrier.
     fn last_command(&self) -> Option<u64> {
         let line = self.lock();
+        line.seal();
         let simple = (self.native.in_order || line.closed) && line.waits.is_empty();
         (simple || self.is_idle(&line)).then_some(line.submitted)
     }

@@ -60,6 +60,9 @@ impl QueueCore {
         block: UniqueArc<Block>,
         parked: bool,
     ) -> Option<Leaving<'_>> {
+        if let Some(window) = &line.window {
+            window.forget(&block);
+        }
         // What is freed all the time: there is room for it, and nobody to ask.
         if let Source::Pool {
             pool,

@@ -85,7 +85,8 @@ impl QueueCore {
     /// The caller has checked that the command stays within its operands.
     pub(crate) fn submit(self: &Arc<Self>, uses: &[Use<'_>], command: Command) -> Result<u64> {
         let others = Dependencies::default();
-        let sequence = self.submit_behind(uses, None, command, others, |_, sequence| sequence)?;
+        let sequence =
+            self.submit_behind(uses, None, command, others, |_, sequence, _| sequence)?;
         self.wait_if_shared(uses, sequence)?;
         Ok(sequence)
     }
@@ -97,7 +98,7 @@ impl QueueCore {
         command: Command,
     ) -> Result<Event> {
         let others = Dependencies::default();
-        let event = |line: &mut Line, sequence| self.event_at(line, sequence);
+        let event = |line: &mut Line, sequence, _: &_| self.event_at(line, sequence);
         let event = self.submit_behind(uses, None, command, others, event)?;
         self.wait_if_shared(uses, event.sequence())?;
         Ok(event)
@@ -118,7 +119,7 @@ impl QueueCore {
         }
         // Whatever comes after a barrier, or on an in-order queue, comes after the events.
         let learns = self.native().in_order || matches!(command, Command::Barrier);
-        self.submit_behind(uses, Some(claims), command, events, |line, sequence| {
+        self.submit_behind(uses, Some(claims), command, events, |line, sequence, _| {
             for event in after.iter().filter(|_| learns) {
                 line.learn(event, self.device().site());
             }
@@ -128,14 +129,14 @@ impl QueueCore {
 
     /// The claims are those of a command that doesn't touch its operands itself. What is answered
     /// is asked for under the line: an event that is made later claims to know what others have the
-    /// queue follow since.
-    fn submit_behind<R>(
+    /// queue follow since. It also gets what the command follows.
+    pub(super) fn submit_behind<R>(
         self: &Arc<Self>,
         uses: &[Use<'_>],
         claims: Option<&[Touch]>,
         command: Command,
         others: Dependencies,
-        answer: impl FnOnce(&mut Line, u64) -> R,
+        answer: impl FnOnce(&mut Line, u64, &Dependencies) -> R,
     ) -> Result<R> {
         lifecycle::check("submitting")?;
         let mut bridges = SmallVec::new();
@@ -143,7 +144,7 @@ impl QueueCore {
             let mut lines = self.lock_with_room(uses)?;
             let line = &mut lines.own;
             self.append(line, uses, claims, command, others, &mut bridges)
-                .map(|sequence| answer(line, sequence))
+                .map(|(sequence, follow)| answer(line, sequence, &follow))
         };
         self.settle(answer, bridges)
     }
@@ -190,7 +191,7 @@ impl QueueCore {
 
     /// Waits for a command on memory shared with the host, which may look at the bytes, or change
     /// them, as soon as the call returns that submits it.
-    fn wait_if_shared(&self, uses: &[Use<'_>], sequence: u64) -> Result<()> {
+    pub(super) fn wait_if_shared(&self, uses: &[Use<'_>], sequence: u64) -> Result<()> {
         if !uses.iter().any(|use_| use_.allocation.is_host_shared()) || in_task() {
             return Ok(());
         }
@@ -222,7 +223,8 @@ impl QueueCore {
         }
     }
 
-    /// Appends a command behind what the queue waits for, and what it and its operands require.
+    /// Appends a command behind what the queue waits for, and what it and its operands require:
+    /// its sequence number, and all of that.
     pub(super) fn append(
         &self,
         line: &mut Line,
@@ -231,18 +233,20 @@ impl QueueCore {
         command: Command,
         others: Dependencies,
         bridges: &mut SmallVec<[Bridge; 1]>,
-    ) -> Result<u64> {
+    ) -> Result<(u64, Dependencies)> {
         let mut follow = std::mem::take(&mut line.waits);
         let waits = (follow.after.len(), follow.behind.len());
         follow.append(others);
-        let answer = self.append_behind(line, uses, claims, command, &mut follow, bridges);
-        if answer.is_err() {
-            // The next command has to wait in its stead.
-            follow.after.truncate(waits.0);
-            follow.behind.truncate(waits.1);
-            line.waits = follow;
+        match self.append_behind(line, uses, claims, command, &mut follow, bridges) {
+            Ok(sequence) => Ok((sequence, follow)),
+            Err(error) => {
+                // The next command has to wait in its stead.
+                follow.after.truncate(waits.0);
+                follow.behind.truncate(waits.1);
+                line.waits = follow;
+                Err(error)
+            }
         }
-        answer
     }
 
     /// The protocol of `line.rs`: capture, hand over, record.
@@ -341,6 +345,8 @@ impl QueueCore {
         line: &mut Line,
         mut submission: Submission<'_>,
     ) -> std::result::Result<u64, DeviceError> {
+        line.seal();
+        line.window = None;
         submission.origin = current_origin();
         // SAFETY: A1: memory of operands goes back to the driver only when every point recorded on
         // it was reached, and this command's point is recorded before the lines are unlocked; host

@@ -1,6 +1,7 @@
 //! Kernels against the bodies themselves, element by element, over every layout.
 
 mod array;
+mod fused;
 mod generate;
 mod index;
 mod map;

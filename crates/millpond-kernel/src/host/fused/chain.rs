@@ -1,0 +1,261 @@
+//! What is asked of a fused kernel: steps over arrays of one shape, in the order of the program.
+//!
+//! A step reads *sources*, arrays that lie in memory when the kernel begins, and *values*, which
+//! earlier steps made. Which of them it is follows from the addresses: whatever an earlier step
+//! wrote at the same place is that step's value. Steps are joined only if tile after tile gives
+//! what one step after the other would:
+//!
+//! * an element depends only on elements of the same index. So what a step reads or overwrites is
+//!   either apart from what earlier steps write and read, or the very same view of it;
+//! * what is overwritten by a later step, or forgotten, need not be written at all.
+
+use std::ops::Range;
+
+use millpond_hal::Address;
+use millpond_types::{DType, Layout, Scalar, Shape};
+use smallvec::SmallVec;
+
+use crate::host::body::{Body, MAX_INPUTS};
+use crate::ops::Operation;
+use crate::template::space::Space;
+
+/// The most steps of a kernel.
+const MAX_STEPS: usize = 64;
+
+/// The most arrays that a kernel reads.
+const MAX_SOURCES: usize = 32;
+
+/// Elements of an array, where its memory begins.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The dtype of the elements.
+    pub dtype: DType,
+    /// Where they lie.
+    pub layout: &'a Layout,
+    /// The address that the layout's offset counts from.
+    pub base: Address,
+}
+
+/// What a step reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Operand<'a> {
+    /// An array, broadcast to the output's shape.
+    Array(View<'a>),
+    /// One value for every element.
+    Scalar(Scalar),
+}
+
+/// An element-wise operation, or a copy, with its operands.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// `None` copies.
+    pub operation: Option<&'static Operation>,
+    /// The dtypes that the operation computes with, one for each input; none for a copy.
+    pub computes: &'a [DType],
+    /// The array that is written.
+    pub output: View<'a>,
+    /// What is read.
+    pub inputs: &'a [Operand<'a>],
+}
+
+/// An array of a chain.
+#[derive(Debug)]
+pub(super) struct Array {
+    pub(super) dtype: DType,
+    pub(super) layout: Layout,
+    pub(super) base: Address,
+    /// The addresses between the first and the last byte of its elements.
+    span: Range<usize>,
+}
+
+impl Array {
+    fn new(view: &View<'_>) -> Self {
+        Self {
+            dtype: view.dtype,
+            layout: view.layout.clone(),
+            base: view.base,
+            span: span(view),
+        }
+    }
+
+    fn overlaps(&self, span: &Range<usize>) -> bool {
+        self.span.start < span.end && span.start < self.span.end
+    }
+
+    /// Whether element for element both have the same bytes.
+    fn coincides(&self, view: &View<'_>, span: &Range<usize>) -> bool {
+        self.span == *span
+            && self.dtype.size() == view.dtype.size()
+            && self.layout.strides() == view.layout.strides()
+    }
+
+    /// Whether both are the same elements.
+    fn is(&self, view: &View<'_>, span: &Range<usize>) -> bool {
+        self.dtype == view.dtype && self.coincides(view, span)
+    }
+
+    /// Whether both may have bytes in common.
+    pub(super) fn shares_bytes(&self, other: &Self) -> bool {
+        self.overlaps(&other.span)
+    }
+
+    /// Its elements in the order of the shape.
+    pub(super) fn space(&self) -> Space {
+        let operand = Some((&self.layout, self.dtype.size()));
+        Space::ordered(self.layout.shape(), &[operand])
+    }
+}
+
+fn span(view: &View<'_>) -> Range<usize> {
+    let (span, item) = (view.layout.span(), view.dtype.size());
+    let base = view.base.get();
+    base + span.start * item..base + span.end * item
+}
+
+/// Where an input comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Link {
+    /// A scalar's bytes, in the dtype that is computed with.
+    Scalar([u8; 16]),
+    /// A source, by its number.
+    Source(usize),
+    /// What a step made, by the step's number.
+    Value(usize),
+}
+
+/// A step that was joined.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) name: &'static str,
+    /// `None` copies.
+    pub(super) body: Option<&'static dyn Body>,
+    pub(super) inputs: SmallVec<[Link; MAX_INPUTS]>,
+    pub(super) output: Array,
+    /// Whether anybody may look at what it writes.
+    pub(super) is_wanted: bool,
+}
+
+/// The steps so far.
+#[derive(Debug)]
+pub(super) struct Chain {
+    shape: Shape,
+    pub(super) sources: Vec<Array>,
+    pub(super) steps: Vec<Joined>,
+}
+
+impl Chain {
+    /// A chain of no steps over arrays of a shape.
+    pub(super) fn new(shape: &[usize]) -> Self {
+        Self {
+            shape: shape.into(),
+            sources: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// The shape of all arrays.
+    pub(super) fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Appends a step, if the chain can take it; nothing has changed otherwise.
+    pub(super) fn join(&mut self, step: &Step<'_>) -> bool {
+        let shape = step.output.layout.shape();
+        if self.steps.len() == MAX_STEPS || *shape != *self.shape {
+            return false;
+        }
+        let body = match step.operation {
+            None => None,
+            Some(operation) => match operation.body(step.computes) {
+                Some(body) => Some(body),
+                None => return false,
+            },
+        };
+        let sources = self.sources.len();
+        let mut inputs = SmallVec::new();
+        for (index, input) in step.inputs.iter().enumerate() {
+            let link = match input {
+                Operand::Scalar(value) => {
+                    let dtype = body.map_or(step.output.dtype, |body| body.input(index));
+                    Some(Link::Scalar(value.to_bytes(dtype)))
+                }
+                Operand::Array(view) => self.link(view),
+            };
+            let Some(link) = link else {
+                self.sources.truncate(sources);
+                return false;
+            };
+            inputs.push(link);
+        }
+        if !self.takes(&step.output) {
+            self.sources.truncate(sources);
+            return false;
+        }
+        self.steps.push(Joined {
+            name: step.operation.map_or("copy", Operation::name),
+            body,
+            inputs,
+            output: Array::new(&step.output),
+            is_wanted: true,
+        });
+        true
+    }
+
+    /// Where elements come from that a step reads; `None` if they aren't those of one array.
+    fn link(&mut self, view: &View<'_>) -> Option<Link> {
+        if *view.layout.shape() != *self.shape || runs_elsewhere(view.layout) {
+            return None;
+        }
+        let span = span(view);
+        let mut written = self.steps.iter().enumerate().rev();
+        if let Some((number, step)) = written.find(|(_, step)| step.output.overlaps(&span)) {
+            return step.output.is(view, &span).then_some(Link::Value(number));
+        }
+        let known = self
+            .sources
+            .iter()
+            .position(|source| source.is(view, &span));
+        if known.is_none() && self.sources.len() == MAX_SOURCES {
+            return None;
+        }
+        Some(Link::Source(known.unwrap_or_else(|| {
+            self.sources.push(Array::new(view));
+            self.sources.len() - 1
+        })))
+    }
+
+    /// Whether a step may write there. What it overwrites of earlier steps is no longer wanted.
+    fn takes(&mut self, output: &View<'_>) -> bool {
+        let span = span(output);
+        let others = self.steps.iter().filter(|step| step.is_wanted);
+        let mut arrays = self.sources.iter().chain(others.map(|step| &step.output));
+        if runs_elsewhere(output.layout)
+            || arrays.any(|array| array.overlaps(&span) && !array.coincides(output, &span))
+        {
+            return false;
+        }
+        for step in &mut self.steps {
+            step.is_wanted &= !step.output.overlaps(&span);
+        }
+        true
+    }
+
+    /// Memory that nobody can name any more: what was written there is no longer wanted.
+    pub(super) fn forget(&mut self, bytes: &Range<usize>) {
+        for step in &mut self.steps {
+            let span = &step.output.span;
+            step.is_wanted &= span.start < bytes.start || bytes.end < span.end;
+        }
+    }
+}
+
+/// Whether neighbours in the order of the shape are far apart in memory, while neighbours along
+/// another axis aren't: such arrays are better walked block by block.
+fn runs_elsewhere(layout: &Layout) -> bool {
+    let axes = layout.shape().iter().zip(layout.strides());
+    let mut steps = axes.filter(|(size, stride)| **size > 1 && **stride != 0);
+    let inner = steps
+        .next_back()
+        .map_or(0, |(_, stride)| stride.unsigned_abs());
+    steps.any(|(_, stride)| stride.unsigned_abs() < inner)
+}

@@ -1,0 +1,220 @@
+//! Several element-wise operations as one: each tile passes through all of them while it is in the
+//! first-level cache, and what nobody looks at afterwards is never written.
+//!
+//! A [`FusedKernel`] is made of its first step and may be given more until it begins, which
+//! [`HostKernel::begin`] says. It computes with the very loops and conversions that each step by
+//! itself would use, so its results have the same bits.
+//!
+//! * `chain` is what was asked for, and decides what can be joined;
+//! * `program` is what is carried out: loads, conversions, bodies and stores, with a place for each
+//!   intermediate;
+//! * `run` carries it out, tile by tile.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use millpond_hal::{Access, Address, Footprint, Growing, HostKernel, KernelError};
+use millpond_types::shape::Tuple;
+
+mod chain;
+mod program;
+mod run;
+
+pub use chain::{Operand, Step, View};
+
+use chain::Chain;
+use program::Program;
+
+/// How long a kernel that could begin waits for a further step: about what a program in Python
+/// takes to ask for a few operations.
+const LINGER: Duration = Duration::from_micros(20);
+
+/// How many such steps in a row it waits for.
+const PATIENCE: usize = 8;
+
+/// Element-wise operations over arrays of one shape, carried out together.
+///
+/// Its operands are those of the first step: the output and then the inputs that aren't scalars.
+/// Whoever adds a step promises for the step's own operands what a submission would.
+pub struct FusedKernel {
+    size: usize,
+    growing: Mutex<Draft>,
+    sealed: Condvar,
+    program: OnceLock<Program>,
+    operands: Box<[Footprint]>,
+}
+
+/// What changes until the kernel begins.
+struct Draft {
+    /// `None` once it has begun.
+    chain: Option<Chain>,
+    is_sealed: bool,
+    /// Whether somebody waits for it to be sealed.
+    is_awaited: bool,
+}
+
+impl FusedKernel {
+    /// The kernel of one step; `None` if it can't be carried out in this way.
+    #[must_use]
+    pub fn new(step: &Step<'_>) -> Option<Self> {
+        let shape = step.output.layout.shape();
+        let size = step.output.layout.size();
+        let mut chain = Chain::new(shape);
+        if size == 0 || !chain.join(step) {
+            return None;
+        }
+        let bytes = |view: &View<'_>| {
+            let (span, item) = (view.layout.span(), view.dtype.size());
+            span.start * item..span.end * item
+        };
+        let filled = size * step.output.dtype.size();
+        let output = Footprint::filled(bytes(&step.output), filled);
+        let inputs = step.inputs.iter().filter_map(|input| match input {
+            Operand::Array(view) => Some(Footprint {
+                bytes: bytes(view),
+                access: Access::Read,
+            }),
+            Operand::Scalar(_) => None,
+        });
+        Some(Self {
+            size,
+            operands: std::iter::once(output).chain(inputs).collect(),
+            growing: Mutex::new(Draft {
+                chain: Some(chain),
+                is_sealed: false,
+                is_awaited: false,
+            }),
+            sealed: Condvar::new(),
+            program: OnceLock::new(),
+        })
+    }
+
+    /// Appends a step, if the kernel hasn't begun and the step fits.
+    pub fn join(&self, step: &Step<'_>) -> bool {
+        let mut growing = self.growing();
+        let open = !growing.is_sealed;
+        growing
+            .chain
+            .as_mut()
+            .is_some_and(|chain| open && chain.join(step))
+    }
+
+    /// The number of steps so far; none once it has begun.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.growing()
+            .chain
+            .as_ref()
+            .map_or(0, |chain| chain.steps.len())
+    }
+
+    fn growing(&self) -> MutexGuard<'_, Draft> {
+        self.growing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no further step comes for a moment.
+    fn linger(&self) {
+        let mut growing = self.growing();
+        growing.is_awaited = true;
+        for _ in 0..PATIENCE {
+            let steps =
+                |growing: &Draft| growing.chain.as_ref().map_or(0, |chain| chain.steps.len());
+            let before = steps(&growing);
+            if growing.is_sealed || before == 0 {
+                break;
+            }
+            let waited = self.sealed.wait_timeout(growing, LINGER);
+            growing = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if steps(&growing) == before {
+                break;
+            }
+        }
+        growing.is_awaited = false;
+        growing.is_sealed = true;
+    }
+
+    fn program(&self) -> &Program {
+        self.program.get_or_init(|| {
+            let mut growing = self.growing();
+            growing.is_sealed = true;
+            let chain = growing.chain.take();
+            drop(growing);
+            Program::new(&chain.unwrap_or_else(|| Chain::new(&[])))
+        })
+    }
+}
+
+impl fmt::Debug for FusedKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe(f)
+    }
+}
+
+impl Growing for FusedKernel {
+    fn seal(&self) {
+        let mut growing = self.growing();
+        growing.is_sealed = true;
+        if growing.is_awaited {
+            self.sealed.notify_all();
+        }
+    }
+
+    fn forget(&self, addresses: &Range<usize>) {
+        if let Some(chain) = &mut self.growing().chain {
+            chain.forget(addresses);
+        }
+    }
+}
+
+// SAFETY: every access goes to an element of an array of a step, for which whoever gave the step
+// answers as for an operand; scratch memory is the call's own.
+unsafe impl HostKernel for FusedKernel {
+    fn operands(&self) -> usize {
+        self.operands.len()
+    }
+
+    fn footprint(&self, operand: usize) -> Footprint {
+        self.operands[operand].clone()
+    }
+
+    fn begin(&self) {
+        if self.program.get().is_none() {
+            self.linger();
+            self.program();
+        }
+    }
+
+    fn extent(&self) -> usize {
+        self.size
+    }
+
+    fn grain(&self) -> usize {
+        self.program().grain()
+    }
+
+    unsafe fn run(&self, _: &[Address], range: Range<usize>) -> Result<(), KernelError> {
+        // SAFETY: the caller vouches for all arrays and the range.
+        unsafe { self.program().run(range) };
+        Ok(())
+    }
+
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn write(f: &mut fmt::Formatter<'_>, names: &[&str], shape: &[usize]) -> fmt::Result {
+            if let [name] = names {
+                return write!(f, "{name} of shape {}", Tuple(shape));
+            }
+            write!(f, "fused({}) of shape {}", names.join(", "), Tuple(shape))
+        }
+        if let Some(program) = self.program.get() {
+            return write(f, program.names(), program.shape());
+        }
+        let growing = self.growing();
+        let Some(chain) = &growing.chain else {
+            return f.write_str("fused");
+        };
+        let names: Vec<_> = chain.steps.iter().map(|step| step.name).collect();
+        write(f, &names, chain.shape())
+    }
+}

@@ -1,0 +1,206 @@
+//! A fused kernel's program, carried out tile by tile.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use millpond_hal::Address;
+use smallvec::SmallVec;
+
+use crate::host::body::{Inputs, MAX_INPUTS};
+use crate::host::cast::cast;
+use crate::host::fused::program::{
+    Constant, Instruction, Node, Place, Program, REGISTER_BYTES, Scattered,
+};
+use crate::host::gather::{gather, scatter};
+use crate::host::stream;
+use crate::simd::{self, Level};
+
+/// Scratch memory of all registers.
+#[repr(C, align(64))]
+struct Registers(MaybeUninit<[u8; REGISTER_BYTES]>);
+
+/// Where a node's elements of the tile at hand begin: `base`, and `step` bytes for each element
+/// before the tile.
+#[derive(Clone, Copy)]
+struct Slot {
+    base: *mut u8,
+    step: usize,
+}
+
+impl Slot {
+    fn at(self, position: usize) -> *mut u8 {
+        self.base.wrapping_add(position * self.step)
+    }
+}
+
+/// One call of `FusedKernel::run`.
+struct Run<'a> {
+    program: &'a Program,
+    level: Level,
+    slots: SmallVec<[Slot; 32]>,
+}
+
+impl Program {
+    /// Computes a range of elements.
+    ///
+    /// # Safety
+    /// The arrays of the chain that the program was made of may be read and written as its steps
+    /// say, and no other thread does it for this range.
+    pub(super) unsafe fn run(&self, range: Range<usize>) {
+        let mut registers = Vec::new();
+        let mut own = Registers(MaybeUninit::uninit());
+        let count = self.registers();
+        let bytes = count * self.register;
+        let scratch: *mut u8 = if bytes <= REGISTER_BYTES {
+            own.0.as_mut_ptr().cast()
+        } else {
+            // So many that even the smallest tiles don't fit; each is a multiple of a line.
+            registers.reserve_exact(bytes.div_ceil(REGISTER_BYTES));
+            let spare: &mut [MaybeUninit<Registers>] = registers.spare_capacity_mut();
+            spare.as_mut_ptr().cast()
+        };
+        let slot = |place: Place| match place {
+            Place::Register(number) => Slot {
+                base: scratch.wrapping_add(usize::from(number) * self.register),
+                step: 0,
+            },
+            Place::Memory(address, item) => Slot {
+                base: Address::new(address).as_ptr(),
+                step: item,
+            },
+        };
+        let mut run = Run {
+            program: self,
+            level: simd::current(),
+            slots: self.nodes.iter().map(|node| slot(node.place)).collect(),
+        };
+        let tile = self.tile.min(range.len());
+        for (constant, node) in &self.constants {
+            // SAFETY: the caller vouches for the element; a register has room for a tile.
+            unsafe { run.spread(constant, *node, tile) };
+        }
+        for begin in range.clone().step_by(self.tile) {
+            let count = self.tile.min(range.end - begin);
+            for instruction in &self.instructions {
+                // SAFETY: the elements are the caller's, and every node that is read was made.
+                unsafe { run.carry_out(instruction, begin, count) };
+            }
+        }
+        if self.past {
+            stream::fence();
+        }
+    }
+
+    fn registers(&self) -> usize {
+        let number = |place: Place| match place {
+            Place::Register(number) => usize::from(number) + 1,
+            Place::Memory(..) => 0,
+        };
+        self.nodes
+            .iter()
+            .map(|node| number(node.place))
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+impl Run<'_> {
+    fn slot(&self, node: Node) -> Slot {
+        self.slots[usize::from(node)]
+    }
+
+    /// Fills a register with a constant.
+    ///
+    /// # Safety
+    /// An element of memory may be read; the register has room for `count` elements.
+    unsafe fn spread(&mut self, constant: &Constant, node: Node, count: usize) {
+        let item = self.program.nodes[usize::from(node)].dtype.size();
+        let value: *const u8 = match constant {
+            Constant::Scalar(bytes) => bytes.as_ptr(),
+            Constant::Element(address) => Address::new(*address).as_ptr(),
+        };
+        // SAFETY: one element over and over, and the register has room.
+        unsafe { gather(item, value, 0, self.slot(node).base, count) };
+    }
+
+    /// Carries out an instruction for `count` elements from `position` on.
+    ///
+    /// # Safety
+    /// These elements of all arrays may be used; nodes that are read were made for the same ones.
+    unsafe fn carry_out(&mut self, instruction: &Instruction, position: usize, count: usize) {
+        match instruction {
+            Instruction::Gather { from, to } => {
+                let mut dst = self.slot(*to).base;
+                let (base, stride) = (
+                    Address::new(from.base).as_ptr::<u8>(),
+                    from.space.inner_stride(0),
+                );
+                from.space.rows(position, count, |offsets, length| {
+                    let src = base.wrapping_offset(offsets[0]);
+                    // SAFETY: `length` elements of a row; all rows together have `count`.
+                    unsafe { gather(from.item, src, stride, dst, length) };
+                    dst = dst.wrapping_add(length * from.item);
+                });
+            }
+            Instruction::Convert { from, to } => {
+                let dtype = |node: Node| self.program.nodes[usize::from(node)].dtype;
+                let src = (dtype(*from), self.slot(*from).at(position).cast_const());
+                let dst = (dtype(*to), self.slot(*to).at(position));
+                // SAFETY: `count` aligned elements of either node, which lie apart.
+                unsafe { cast(self.level, src, dst, count) };
+            }
+            Instruction::Apply { body, inputs, to } => {
+                let out = self.slot(*to).at(position);
+                let mut from: Inputs = [out; MAX_INPUTS];
+                for (from, &node) in from.iter_mut().zip(inputs) {
+                    *from = self.slot(node).at(position);
+                }
+                // SAFETY: `count` aligned elements of each node, and the output's lie apart.
+                unsafe { body.run(self.level, out, from, count) };
+            }
+            Instruction::Store {
+                from,
+                to,
+                is_linear,
+                past,
+            } => {
+                let src = self.slot(*from).at(position);
+                // SAFETY: a made node, and elements that are the caller's.
+                unsafe { store(src, to, (*is_linear, *past), position, count) };
+            }
+        }
+    }
+}
+
+/// Writes `count` elements to their places from `position` on.
+///
+/// # Safety
+/// `src` holds the elements, whose places may be written.
+unsafe fn store(
+    mut src: *const u8,
+    to: &Scattered,
+    (is_linear, past): (bool, bool),
+    position: usize,
+    count: usize,
+) {
+    let base = Address::new(to.base).as_ptr::<u8>();
+    if is_linear {
+        let dst = base.wrapping_offset(to.space.locate(position)[0]);
+        let bytes = count * to.item;
+        if past {
+            // SAFETY: the elements follow one another on either side.
+            unsafe { stream::store(src, dst, bytes) };
+        } else {
+            // SAFETY: as above; a register lies apart from all arrays.
+            unsafe { std::ptr::copy_nonoverlapping(src, dst, bytes) };
+        }
+        return;
+    }
+    let stride = to.space.inner_stride(0);
+    to.space.rows(position, count, |offsets, length| {
+        let dst = base.wrapping_offset(offsets[0]);
+        // SAFETY: `length` elements of a row; all rows together have `count`.
+        unsafe { scatter(to.item, src, dst, stride, length) };
+        src = src.wrapping_add(length * to.item);
+    });
+}

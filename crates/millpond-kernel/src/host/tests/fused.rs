@@ -1,0 +1,318 @@
+//! Fused kernels: random chains give the same bits as their steps one after the other.
+
+use millpond_hal::{Address, Growing, HostKernel};
+use millpond_testkit::dice::Dice;
+use millpond_types::{DType, Layout, Scalar};
+
+use super::array::{AtLevel, levels, sample};
+use crate::host::fused::{FusedKernel, Operand, Step, View};
+use crate::{Input, MapKernel, Operation, find};
+
+/// Places for arrays, each with bytes of its own.
+const PLACES: usize = 7;
+
+const DTYPES: &[DType] = &[
+    DType::Float32,
+    DType::Float32,
+    DType::Float64,
+    DType::Int32,
+    DType::Bool,
+    DType::Float16,
+    DType::Complex64,
+];
+
+const OPERATIONS: &[&str] = &[
+    "add", "multiply", "negative", "sqrt", "exp", "less", "where", "maximum", "abs", "copy",
+    "divide",
+];
+
+/// The memory of all places.
+#[derive(Clone)]
+struct Bank {
+    memory: Vec<u64>,
+    words: usize,
+}
+
+impl Bank {
+    fn new(elements: usize) -> Self {
+        // Room for strided arrays of the largest elements.
+        let words = (elements * 3 + 8) * 2;
+        let memory = (0..words * PLACES)
+            .map(|word| word as u64 * 0x0101_0101_0101)
+            .collect();
+        Self { memory, words }
+    }
+
+    fn base(&mut self, place: usize) -> Address {
+        Address::of(self.memory[place * self.words..].as_mut_ptr())
+    }
+
+    fn bytes(&mut self, place: usize) -> &mut [u8] {
+        let words = &mut self.memory[place * self.words..][..self.words];
+        // SAFETY: the same memory as bytes.
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len() * 8) }
+    }
+
+    /// The bytes of each element of an array in a place.
+    fn elements(&mut self, place: usize, (dtype, layout): &(DType, Layout)) -> Vec<Vec<u8>> {
+        let at = places(layout, dtype.size());
+        let bytes = self.bytes(place);
+        at.map(|at| bytes[at..at + dtype.size()].to_vec()).collect()
+    }
+
+    fn fill(&mut self, place: usize, (dtype, layout): &(DType, Layout)) {
+        let item = dtype.size();
+        for (index, at) in places(layout, item).enumerate() {
+            let bytes = sample(*dtype, index).to_bytes(*dtype);
+            self.bytes(place)[at..at + item].copy_from_slice(&bytes[..item]);
+        }
+    }
+}
+
+/// Where each element of an array of two axes begins, in bytes.
+fn places(layout: &Layout, item: usize) -> impl Iterator<Item = usize> {
+    let [rows, columns] = [layout.shape()[0], layout.shape()[1]];
+    let [down, across] = [layout.strides()[0], layout.strides()[1]];
+    let begin = layout.offset() as isize;
+    let elements = (0..rows as isize)
+        .flat_map(move |row| (0..columns as isize).map(move |column| (row, column)));
+    elements.map(move |(row, column)| (begin + row * down + column * across) as usize * item)
+}
+
+/// A layout of two axes that reaches no further than three times its elements.
+fn lie(dice: &mut Dice, rows: usize, columns: usize) -> Layout {
+    let (r, c) = (rows as isize, columns as isize);
+    let (strides, offset) = match dice.roll(8) {
+        0 => ([2 * c, 1], 1),
+        1 => ([2 * c, 2], 0),
+        2 => ([-c, -1], rows * columns - 1),
+        3 => ([-c, 1], (rows - 1) * columns),
+        4 => ([1, r], 0),
+        _ => ([c, 1], 0),
+    };
+    Layout::new(&[rows, columns], &strides, offset).unwrap()
+}
+
+/// What a step is made of, apart from the addresses.
+struct Plan {
+    operation: Option<&'static Operation>,
+    computes: Vec<DType>,
+    output: (usize, DType, Layout),
+    /// A place and how it is read, or a scalar.
+    inputs: Vec<Result<(usize, DType, Layout), Scalar>>,
+}
+
+impl Plan {
+    fn step<R>(&self, bank: &mut Bank, body: impl FnOnce(&Step<'_>) -> R) -> R {
+        let mut view = |(place, dtype, layout): &'_ (usize, DType, Layout)| {
+            (*dtype, layout.clone(), bank.base(*place))
+        };
+        let (dtype, layout, base) = view(&self.output);
+        let inputs: Vec<_> = self
+            .inputs
+            .iter()
+            .map(|input| input.as_ref().map(&mut view).map_err(|value| *value))
+            .collect();
+        let operands: Vec<_> = inputs
+            .iter()
+            .map(|input| match input {
+                Ok((dtype, layout, base)) => Operand::Array(View {
+                    dtype: *dtype,
+                    layout,
+                    base: *base,
+                }),
+                Err(value) => Operand::Scalar(*value),
+            })
+            .collect();
+        body(&Step {
+            operation: self.operation,
+            computes: &self.computes,
+            output: View {
+                dtype,
+                layout: &layout,
+                base,
+            },
+            inputs: &operands,
+        })
+    }
+
+    /// Carries it out by itself.
+    fn alone(&self, bank: &mut Bank) {
+        let inputs: Vec<_> = self
+            .inputs
+            .iter()
+            .map(|input| match input {
+                Ok((_, dtype, layout)) => Input::Array(*dtype, layout),
+                Err(value) => Input::Scalar(*value),
+            })
+            .collect();
+        let output = (self.output.1, &self.output.2);
+        let kernel = match self.operation {
+            Some(operation) => {
+                let dtypes: Vec<_> = self.computes.clone();
+                let signature = operation.resolve(&dtypes, DType::Float64).unwrap();
+                MapKernel::new(operation, &signature, output, &inputs).unwrap()
+            }
+            None => MapKernel::copy(output, inputs[0]).unwrap(),
+        };
+        let arrays = self.inputs.iter().filter_map(|input| input.as_ref().ok());
+        let places = std::iter::once(self.output.0).chain(arrays.map(|array| array.0));
+        let bases: Vec<_> = places.map(|place| bank.base(place)).collect();
+        // SAFETY: the bank has room for every layout.
+        unsafe { kernel.run(&bases, 0..kernel.extent()) }.unwrap();
+    }
+}
+
+/// A random step over what the places hold.
+fn plan(
+    dice: &mut Dice,
+    held: &[(DType, Layout)],
+    (rows, columns): (usize, usize),
+) -> Option<Plan> {
+    let name = OPERATIONS[dice.roll(OPERATIONS.len())];
+    let operation = find(name);
+    let arity = operation.map_or(1, Operation::arity);
+    let mut inputs = Vec::new();
+    for _ in 0..arity {
+        let place = dice.roll(PLACES);
+        let (dtype, layout) = held[place].clone();
+        inputs.push(match dice.roll(10) {
+            0 => Err(sample(DType::Float32, dice.roll(20) * 3 + 1)),
+            1 => {
+                let row = Layout::new(&[rows, columns], &[0, layout.strides()[1]], layout.offset());
+                Ok((place, dtype, row.unwrap()))
+            }
+            2 => {
+                let column =
+                    Layout::new(&[rows, columns], &[layout.strides()[0], 0], layout.offset());
+                Ok((place, dtype, column.unwrap()))
+            }
+            3 => {
+                let one = Layout::new(&[rows, columns], &[0, 0], layout.offset());
+                Ok((place, dtype, one.unwrap()))
+            }
+            _ => Ok((place, dtype, layout)),
+        });
+    }
+    let dtypes: Vec<_> = inputs
+        .iter()
+        .map(|input| input.as_ref().map_or(DType::Float32, |input| input.1))
+        .collect();
+    let (computes, output) = match operation {
+        Some(operation) => {
+            let signature = operation.resolve(&dtypes, DType::Float64).ok()?;
+            (signature.inputs.to_vec(), signature.output)
+        }
+        None => (Vec::new(), DTYPES[dice.roll(DTYPES.len())]),
+    };
+    // In place where that is possible, else anywhere that isn't read.
+    let target = dice.roll(PLACES);
+    let is_read = |place| inputs.iter().flatten().any(|input| input.0 == place);
+    let whole = |place: usize| {
+        let mut reads = inputs.iter().flatten().filter(|input| input.0 == place);
+        reads.all(|input| input.2 == held[place].1)
+    };
+    let layout = if is_read(target) {
+        if !whole(target) || held[target].0 != output {
+            return None;
+        }
+        held[target].1.clone()
+    } else {
+        lie(dice, rows, columns)
+    };
+    Some(Plan {
+        operation,
+        computes,
+        output: (target, output, layout),
+        inputs,
+    })
+}
+
+fn finish(kernel: &FusedKernel, dice: &mut Dice) {
+    kernel.seal();
+    kernel.begin();
+    let mut begin = 0;
+    while begin < kernel.extent() {
+        let end = (begin + 1 + dice.roll(2 * kernel.extent())).min(kernel.extent());
+        // SAFETY: the arrays of all steps lie in the bank.
+        unsafe { kernel.run(&[], begin..end) }.unwrap();
+        begin = end;
+    }
+}
+
+/// Runs a random program both ways; how many steps were joined to others.
+fn compare(seed: u64, rows: usize, columns: usize, steps: usize) -> usize {
+    let mut dice = Dice::numbered(seed);
+    let mut fused = Bank::new(rows * columns);
+    let mut held = Vec::new();
+    for place in 0..PLACES {
+        let dtype = DTYPES[dice.roll(DTYPES.len())];
+        let array = (dtype, lie(&mut dice, rows, columns));
+        fused.fill(place, &array);
+        held.push(array);
+    }
+    let mut alone = fused.clone();
+    let (mut forgotten, mut ever_forgotten) = ([false; PLACES], [false; PLACES]);
+    let (mut kernel, mut joined): (Option<FusedKernel>, usize) = (None, 0);
+    for _ in 0..steps {
+        if let (0, Some(kernel)) = (dice.roll(4), &kernel) {
+            let place = dice.roll(PLACES);
+            let begin = fused.base(place).get();
+            kernel.forget(&(begin..begin + fused.words * 8));
+            forgotten[place] = true;
+            ever_forgotten[place] = true;
+        }
+        let Some(plan) = plan(&mut dice, &held, (rows, columns)) else {
+            continue;
+        };
+        // What was forgotten isn't read.
+        if plan.inputs.iter().flatten().any(|input| forgotten[input.0]) {
+            continue;
+        }
+        plan.alone(&mut alone);
+        let joins = kernel
+            .as_ref()
+            .is_some_and(|kernel| plan.step(&mut fused, |step| kernel.join(step)));
+        joined += usize::from(joins);
+        if !joins {
+            if let Some(kernel) = kernel.take() {
+                finish(&kernel, &mut dice);
+            }
+            kernel = plan.step(&mut fused, FusedKernel::new);
+            if kernel.is_none() {
+                plan.alone(&mut fused);
+            }
+        }
+        let (place, dtype, layout) = plan.output;
+        held[place] = (dtype, layout);
+        forgotten[place] = false;
+    }
+    if let Some(kernel) = kernel {
+        finish(&kernel, &mut dice);
+    }
+    for place in (0..PLACES).filter(|&place| !forgotten[place]) {
+        // Gaps between elements that were forgotten before may hold anything.
+        let whole = ever_forgotten[place] || fused.bytes(place) == alone.bytes(place);
+        let elements = fused.elements(place, &held[place]) == alone.elements(place, &held[place]);
+        assert!(
+            whole && elements,
+            "seed {seed}, place {place}, {:?}",
+            held[place]
+        );
+    }
+    joined
+}
+
+#[test]
+fn random_chains_give_the_bits_of_their_steps() {
+    for level in levels() {
+        let _level = AtLevel::new(level);
+        let mut joined = 0;
+        for seed in 0..150 {
+            let shapes = [(1, 1), (3, 5), (1, 700), (40, 33), (2, 2100), (900, 2)];
+            let (rows, columns) = shapes[seed as usize % shapes.len()];
+            joined += compare(seed, rows, columns, 30);
+        }
+        assert!(joined > 500, "only {joined} steps were joined");
+    }
+}
