@@ -19,7 +19,7 @@ use crate::cost;
 use crate::creation;
 use crate::data_types;
 use crate::error::{Error, Result, check_fits};
-use crate::fuse::Work;
+use crate::fuse::{self, Work};
 use crate::operand::Operand;
 use crate::place::Home;
 use crate::plain::{MAX_OPERANDS, PlainCall};
@@ -211,7 +211,7 @@ impl<'a> Call<'a> {
         let computed = *self.signature.inputs.last().unwrap_or(&target.dtype());
         let nanoseconds = cost::of_operation(self.operation, computed, target.size(), bytes)
             .saturating_add(cost::of_walk(target.size()));
-        if Work::is_worth_joining(self.place.queue, nanoseconds) {
+        if fuse::is_worth_joining(self.place.queue, nanoseconds) {
             let work = Work {
                 operation: Some(self.operation),
                 computes: &self.signature.inputs,
@@ -314,7 +314,7 @@ pub(crate) fn copy_into(target: &Tensor, value: Operand<'_>, queue: &Queue) -> R
             inputs: &[value],
             wide: &[wide],
         };
-        Ok::<_, Error>(Work::is_worth_joining(queue, nanoseconds) && work.launch(queue)?)
+        Ok::<_, Error>(fuse::is_worth_joining(queue, nanoseconds) && work.launch(queue)?)
     };
     match value {
         Operand::Scalar(value) => {

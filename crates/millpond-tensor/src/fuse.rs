@@ -1,10 +1,10 @@
-//! Element-wise work that may be joined to the work before it.
+//! Element-wise work and reductions that may be joined to the work before them.
 //!
 //! What is small runs at once where nothing stands before it. Everything else goes to the queue's
 //! window (`millpond_runtime`), where a chain of operations becomes one pass over memory. Work that
 //! doesn't fit there is launched by itself, with the same result.
 
-use millpond_kernel::{FusedKernel, FusedOperand, FusedStep, FusedView, Operation};
+use millpond_kernel::{FusedKernel, FusedOperand, FusedStep, FusedView, Operation, ReduceKernel};
 use millpond_runtime::{Access, INLINE_NANOSECONDS, Queue, Use};
 use millpond_types::{DType, Layout};
 use smallvec::SmallVec;
@@ -27,44 +27,27 @@ pub(crate) struct Work<'a> {
     pub(crate) wide: &'a [Option<Layout>],
 }
 
-impl Work<'_> {
-    /// Whether work of this cost is better joined to other work than run at once.
-    #[inline]
-    #[must_use]
-    pub(crate) fn is_worth_joining(queue: &Queue, nanoseconds: u32) -> bool {
-        queue.may_grow() && nanoseconds > INLINE_NANOSECONDS
-    }
+/// Whether work of this cost is better joined to other work than run at once.
+#[inline]
+pub(crate) fn is_worth_joining(queue: &Queue, nanoseconds: u32) -> bool {
+    queue.may_grow() && nanoseconds > INLINE_NANOSECONDS
+}
 
+impl Work<'_> {
     /// Has it done together with the work before it, if it can be; whether that was so.
     ///
     /// # Errors
     /// A closed queue.
     pub(crate) fn launch(&self, queue: &Queue) -> Result<bool> {
-        let view = |tensor: &Tensor, layout| FusedView {
-            dtype: tensor.dtype(),
-            layout,
-            base: tensor.memory().address(),
-        };
-        let mut uses: SmallVec<[Use<'_>; MAX_OPERANDS]> = SmallVec::new();
         let target = self.target;
-        let covers = target.bytes() == target.memory().bytes();
-        uses.push(Use {
-            allocation: target.memory(),
-            access: if covers {
-                Access::Write
-            } else {
-                Access::Update
-            },
-        });
+        let mut uses: SmallVec<[Use<'_>; MAX_OPERANDS]> = SmallVec::new();
+        uses.push(written(target));
         let mut inputs: SmallVec<[FusedOperand<'_>; MAX_OPERANDS]> = SmallVec::new();
         for (operand, wide) in self.inputs.iter().zip(self.wide) {
             inputs.push(match operand {
                 Operand::Scalar(value) => FusedOperand::Scalar(*value),
                 Operand::Tensor(tensor) => {
-                    uses.push(Use {
-                        allocation: tensor.memory(),
-                        access: Access::Read,
-                    });
+                    uses.push(read(tensor));
                     let layout = wide.as_ref().unwrap_or(tensor.layout());
                     FusedOperand::Array(view(tensor, layout))
                 }
@@ -78,5 +61,56 @@ impl Work<'_> {
         };
         let joined = |kernel: &FusedKernel| kernel.join(&step);
         Ok(queue.launch_growing(&uses, joined, || FusedKernel::new(&step))?)
+    }
+}
+
+/// Has a reduction done together with the work before it, if it can be; else the kernel comes back.
+///
+/// # Errors
+/// A closed queue.
+pub(crate) fn reduce(
+    queue: &Queue,
+    kernel: ReduceKernel,
+    target: &Tensor,
+    input: &Tensor,
+) -> Result<Option<ReduceKernel>> {
+    let mut kernel = Some(kernel);
+    let uses = [written(target), read(input)];
+    let joined = |fused: &FusedKernel| {
+        let (from, to) = (view(input, input.layout()), view(target, target.layout()));
+        let answer = kernel
+            .take()
+            .map(|kernel| fused.join_reduction(kernel, &from, &to));
+        kernel = answer.and_then(std::result::Result::err);
+        kernel.is_none()
+    };
+    queue.launch_growing(&uses, joined, || None)?;
+    Ok(kernel)
+}
+
+fn view<'a>(tensor: &Tensor, layout: &'a Layout) -> FusedView<'a> {
+    FusedView {
+        dtype: tensor.dtype(),
+        layout,
+        base: tensor.memory().address(),
+    }
+}
+
+fn written(target: &Tensor) -> Use<'_> {
+    let covers = target.bytes() == target.memory().bytes();
+    Use {
+        allocation: target.memory(),
+        access: if covers {
+            Access::Write
+        } else {
+            Access::Update
+        },
+    }
+}
+
+fn read(input: &Tensor) -> Use<'_> {
+    Use {
+        allocation: input.memory(),
+        access: Access::Read,
     }
 }

@@ -13,7 +13,7 @@ use millpond_types::promote::with_scalar;
 
 use crate::cost;
 use crate::error::Result;
-use crate::fuse::Work;
+use crate::fuse::{self, Work};
 use crate::operand::Operand;
 use crate::place::check_device;
 use crate::tensor::Tensor;
@@ -105,7 +105,7 @@ impl<'a> PlainCall<'a> {
     pub(crate) fn run(self) -> Result<Tensor> {
         let output = self.work.output();
         let layout = self.model.layout();
-        if Work::is_worth_joining(self.queue, self.nanoseconds()) {
+        if fuse::is_worth_joining(self.queue, self.nanoseconds()) {
             return self.run_joined();
         }
         let memory = self
@@ -131,7 +131,7 @@ impl<'a> PlainCall<'a> {
             return Ok(false);
         }
         check_device(self.operation.name(), self.queue, out)?;
-        if Work::is_worth_joining(self.queue, self.nanoseconds()) && self.join(out)? {
+        if fuse::is_worth_joining(self.queue, self.nanoseconds()) && self.join(out)? {
             return Ok(true);
         }
         PlainCall::launch(self, out.memory())?;

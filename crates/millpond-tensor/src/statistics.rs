@@ -12,6 +12,7 @@ use crate::cost;
 use crate::creation::allocate;
 use crate::data_types;
 use crate::error::{Error, Result};
+use crate::fuse;
 use crate::manipulation::normalize_axes;
 use crate::place::Home;
 use crate::tensor::Tensor;
@@ -77,9 +78,15 @@ pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -
         how.correction,
     )?;
     let nanoseconds = cost::of_reduction(input.size(), input.bytes() + target.bytes());
-    place
-        .queue
-        .launch(kernel, &[target.memory(), input.memory()], nanoseconds)?;
+    let alone = if fuse::is_worth_joining(place.queue, nanoseconds) {
+        fuse::reduce(place.queue, kernel, &target, input)?
+    } else {
+        Some(kernel)
+    };
+    if let Some(kernel) = alone {
+        let operands = [target.memory(), input.memory()];
+        place.queue.launch(kernel, &operands, nanoseconds)?;
+    }
     match how.out {
         Some(out) if direct.is_none() => {
             out.assign(&target)?;

@@ -16,11 +16,18 @@ use millpond_types::{DType, Layout, Scalar, Shape};
 use smallvec::SmallVec;
 
 use crate::host::body::{Body, MAX_INPUTS};
+use crate::host::reduce::{Pieces, ReduceKernel};
 use crate::ops::Operation;
 use crate::template::space::Space;
 
 /// The most steps of a kernel.
 const MAX_STEPS: usize = 64;
+
+/// The most reductions of a kernel.
+const MAX_FOLDS: usize = 8;
+
+/// Outputs of fewer elements than this are better reduced by themselves.
+const SHORT_ROW: usize = 256;
 
 /// The most arrays that a kernel reads.
 const MAX_SOURCES: usize = 32;
@@ -79,7 +86,7 @@ impl Array {
     }
 
     fn overlaps(&self, span: &Range<usize>) -> bool {
-        self.span.start < span.end && span.start < self.span.end
+        !are_apart(&self.span, span)
     }
 
     /// Whether element for element both have the same bytes.
@@ -104,6 +111,10 @@ impl Array {
         let operand = Some((&self.layout, self.dtype.size()));
         Space::ordered(self.layout.shape(), &[operand])
     }
+}
+
+fn are_apart(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.end <= b.start || b.end <= a.start
 }
 
 fn span(view: &View<'_>) -> Range<usize> {
@@ -135,12 +146,27 @@ pub(super) struct Joined {
     pub(super) is_wanted: bool,
 }
 
+/// A reduction that was joined.
+#[derive(Debug)]
+pub(super) struct Fold {
+    pub(super) kernel: ReduceKernel,
+    pub(super) input: Link,
+    /// The address of its output.
+    pub(super) base: Address,
+    span: Range<usize>,
+    /// How many steps come before it.
+    pub(super) after: usize,
+}
+
 /// The steps so far.
 #[derive(Debug)]
 pub(super) struct Chain {
     shape: Shape,
     pub(super) sources: Vec<Array>,
     pub(super) steps: Vec<Joined>,
+    pub(super) folds: Vec<Fold>,
+    /// How the elements are cut for the reductions, if there are any: all in the same way.
+    pub(super) pieces: Option<Pieces>,
 }
 
 impl Chain {
@@ -150,12 +176,27 @@ impl Chain {
             shape: shape.into(),
             sources: Vec::new(),
             steps: Vec::new(),
+            folds: Vec::new(),
+            pieces: None,
         }
     }
 
     /// The shape of all arrays.
     pub(super) fn shape(&self) -> &[usize] {
         &self.shape
+    }
+
+    /// What its steps and reductions are called, in their order.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        let mut folds = self.folds.iter().peekable();
+        for number in 0..=self.steps.len() {
+            while let Some(fold) = folds.next_if(|fold| fold.after == number) {
+                names.push(fold.kernel.name());
+            }
+            names.extend(self.steps.get(number).map(|step| step.name));
+        }
+        names
     }
 
     /// Appends a step, if the chain can take it; nothing has changed otherwise.
@@ -207,6 +248,9 @@ impl Chain {
             return None;
         }
         let span = span(view);
+        if self.folds.iter().any(|fold| !are_apart(&fold.span, &span)) {
+            return None;
+        }
         let mut written = self.steps.iter().enumerate().rev();
         if let Some((number, step)) = written.find(|(_, step)| step.output.overlaps(&span)) {
             return step.output.is(view, &span).then_some(Link::Value(number));
@@ -230,6 +274,7 @@ impl Chain {
         let others = self.steps.iter().filter(|step| step.is_wanted);
         let mut arrays = self.sources.iter().chain(others.map(|step| &step.output));
         if runs_elsewhere(output.layout)
+            || self.folds.iter().any(|fold| !are_apart(&fold.span, &span))
             || arrays.any(|array| array.overlaps(&span) && !array.coincides(output, &span))
         {
             return false;
@@ -238,6 +283,46 @@ impl Chain {
             step.is_wanted &= !step.output.overlaps(&span);
         }
         true
+    }
+
+    /// Appends a reduction of an array to the array at `output`, if the chain can take it.
+    pub(super) fn join_fold(
+        &mut self,
+        kernel: ReduceKernel,
+        input: &View<'_>,
+        output: &View<'_>,
+    ) -> Result<(), ReduceKernel> {
+        // In another layout the order of elements isn't that of the chain.
+        let pieces = kernel
+            .pieces()
+            .filter(|pieces| pieces.length >= SHORT_ROW && input.layout.is_contiguous());
+        let Some(pieces) = pieces else {
+            return Err(kernel);
+        };
+        let span = span(output);
+        let mut arrays = self
+            .sources
+            .iter()
+            .chain(self.steps.iter().map(|step| &step.output));
+        if self.folds.len() == MAX_FOLDS
+            || self.pieces.is_some_and(|known| known != pieces)
+            || arrays.any(|array| array.overlaps(&span))
+            || self.folds.iter().any(|fold| !are_apart(&fold.span, &span))
+        {
+            return Err(kernel);
+        }
+        let Some(input) = self.link(input) else {
+            return Err(kernel);
+        };
+        self.pieces = Some(pieces);
+        self.folds.push(Fold {
+            kernel,
+            input,
+            base: output.base,
+            span,
+            after: self.steps.len(),
+        });
+        Ok(())
     }
 
     /// Memory that nobody can name any more: what was written there is no longer wanted.

@@ -27,6 +27,8 @@ pub use chain::{Operand, Step, View};
 use chain::Chain;
 use program::Program;
 
+use crate::host::reduce::ReduceKernel;
+
 /// How long a kernel that could begin waits for a further step: about what a program in Python
 /// takes to ask for a few operations.
 const LINGER: Duration = Duration::from_micros(20);
@@ -39,7 +41,6 @@ const PATIENCE: usize = 8;
 /// Its operands are those of the first step: the output and then the inputs that aren't scalars.
 /// Whoever adds a step promises for the step's own operands what a submission would.
 pub struct FusedKernel {
-    size: usize,
     growing: Mutex<Draft>,
     sealed: Condvar,
     program: OnceLock<Program>,
@@ -79,7 +80,6 @@ impl FusedKernel {
             Operand::Scalar(_) => None,
         });
         Some(Self {
-            size,
             operands: std::iter::once(output).chain(inputs).collect(),
             growing: Mutex::new(Draft {
                 chain: Some(chain),
@@ -99,6 +99,25 @@ impl FusedKernel {
             .chain
             .as_mut()
             .is_some_and(|chain| open && chain.join(step))
+    }
+
+    /// Appends a reduction of an array to another, which nobody else writes; the kernel comes back
+    /// if it doesn't fit.
+    ///
+    /// # Errors
+    /// The kernel of the reduction.
+    pub fn join_reduction(
+        &self,
+        kernel: ReduceKernel,
+        input: &View<'_>,
+        output: &View<'_>,
+    ) -> Result<(), ReduceKernel> {
+        let mut growing = self.growing();
+        let open = !growing.is_sealed;
+        match &mut growing.chain {
+            Some(chain) if open => chain.join_fold(kernel, input, output),
+            _ => Err(kernel),
+        }
     }
 
     /// The number of steps so far; none once it has begun.
@@ -141,7 +160,7 @@ impl FusedKernel {
             growing.is_sealed = true;
             let chain = growing.chain.take();
             drop(growing);
-            Program::new(&chain.unwrap_or_else(|| Chain::new(&[])))
+            Program::new(chain.unwrap_or_else(|| Chain::new(&[])))
         })
     }
 }
@@ -187,7 +206,7 @@ unsafe impl HostKernel for FusedKernel {
     }
 
     fn extent(&self) -> usize {
-        self.size
+        self.program().extent()
     }
 
     fn grain(&self) -> usize {
@@ -198,6 +217,11 @@ unsafe impl HostKernel for FusedKernel {
         // SAFETY: the caller vouches for all arrays and the range.
         unsafe { self.program().run(range) };
         Ok(())
+    }
+
+    unsafe fn finish(&self, _: &[Address]) -> Result<(), KernelError> {
+        // SAFETY: as above, and every piece was run.
+        unsafe { self.program().finish() }
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -214,7 +238,6 @@ unsafe impl HostKernel for FusedKernel {
         let Some(chain) = &growing.chain else {
             return f.write_str("fused");
         };
-        let names: Vec<_> = chain.steps.iter().map(|step| step.name).collect();
-        write(f, &names, chain.shape())
+        write(f, &chain.names(), chain.shape())
     }
 }

@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 
 use crate::host::body::{Body, MAX_INPUTS};
 use crate::host::contiguous::is_aligned;
-use crate::host::fused::chain::{Array, Chain, Joined, Link};
+use crate::host::fused::chain::{Array, Chain, Fold, Joined, Link};
+use crate::host::reduce::Pieces;
 use crate::host::stream::PAST_CACHES;
 use crate::template::space::Space;
 
@@ -79,6 +80,8 @@ pub(super) enum Instruction {
         is_linear: bool,
         past: bool,
     },
+    /// Folds a node into the state of a reduction, by its number.
+    Fold { from: Node, number: usize },
 }
 
 /// What is known of a node.
@@ -102,15 +105,18 @@ pub(super) struct Program {
     pub(super) register: usize,
     /// Whether something is written past the caches.
     pub(super) past: bool,
+    pub(super) folds: Vec<Fold>,
+    /// The work is cut into these where there are reductions, else by elements.
+    pub(super) pieces: Option<Pieces>,
     grain: usize,
 }
 
 impl Program {
     /// The program of a chain.
-    pub(super) fn new(chain: &Chain) -> Self {
+    pub(super) fn new(chain: Chain) -> Self {
         let mut builder = Builder {
-            chain,
-            needed: needed(chain),
+            chain: &chain,
+            needed: needed(&chain),
             nodes: Vec::new(),
             constants: Vec::new(),
             instructions: Vec::new(),
@@ -120,35 +126,62 @@ impl Program {
             bytes: chain.shape().iter().product(),
         };
         let mut work = 0;
-        for (number, step) in chain.steps.iter().enumerate() {
-            if builder.needed[number] {
-                builder.step(number, step);
-                work += match step.body {
-                    Some(body) if body.is_heavy() => HEAVY,
-                    _ => 1,
-                };
+        let mut folds = chain.folds.iter().enumerate().peekable();
+        for number in 0..=chain.steps.len() {
+            while let Some((index, fold)) = folds.next_if(|(_, fold)| fold.after == number) {
+                builder.fold(index, fold);
+                work += 1;
             }
+            let Some(step) = chain.steps.get(number).filter(|_| builder.needed[number]) else {
+                continue;
+            };
+            builder.step(number, step);
+            work += match step.body {
+                Some(body) if body.is_heavy() => HEAVY,
+                _ => 1,
+            };
         }
         let (registers, item) = builder.assign_registers();
         let most = REGISTER_BYTES / (registers * item).max(1);
         let tile = (most.min(TILE_BYTES / item) / UNIT * UNIT).max(UNIT);
+        // Reductions fold whole tiles of their own.
+        let tile = chain
+            .folds
+            .iter()
+            .map(|fold| fold.kernel.tile())
+            .max()
+            .unwrap_or(tile);
+        let grain = (GRAIN / work.max(1)).max(tile);
+        let grain = chain
+            .pieces
+            .map_or(grain, |pieces| (grain / pieces.longest().max(1)).max(1));
+        let shape: Shape = chain.shape().into();
+        let names = chain.names();
         let past = |instruction: &Instruction| {
             matches!(instruction, Instruction::Store { past: true, .. })
         };
         Self {
-            shape: chain.shape().into(),
-            names: chain.steps.iter().map(|step| step.name).collect(),
+            shape,
+            names,
             past: builder.instructions.iter().any(past),
             nodes: builder.nodes,
             constants: builder.constants,
             instructions: builder.instructions,
             tile,
             register: tile * item,
-            grain: (GRAIN / work.max(1)).max(tile),
+            pieces: chain.pieces,
+            folds: chain.folds,
+            grain,
         }
     }
 
-    /// The smallest number of elements worth handing to another thread.
+    /// The number of elements, or of pieces.
+    pub(super) fn extent(&self) -> usize {
+        let elements = || self.shape.iter().product();
+        self.pieces.map_or_else(elements, |pieces| pieces.count())
+    }
+
+    /// The smallest number of elements or pieces worth handing to another thread.
     pub(super) const fn grain(&self) -> usize {
         self.grain
     }
@@ -167,6 +200,11 @@ impl Program {
 /// Which steps write something that is wanted, or make what such a step reads.
 fn needed(chain: &Chain) -> Vec<bool> {
     let mut needed: Vec<_> = chain.steps.iter().map(|step| step.is_wanted).collect();
+    for fold in &chain.folds {
+        if let Link::Value(value) = fold.input {
+            needed[value] = true;
+        }
+    }
     for number in (0..needed.len()).rev() {
         if needed[number] {
             for input in &chain.steps[number].inputs {
@@ -239,6 +277,12 @@ impl Builder<'_> {
         if step.is_wanted && matches!(self.nodes[usize::from(made)].place, Place::Register(_)) {
             self.store(step, made);
         }
+    }
+
+    /// Appends what a reduction does with a tile.
+    fn fold(&mut self, number: usize, fold: &Fold) {
+        let from = self.input(fold.input, fold.kernel.fold().compute());
+        self.instructions.push(Instruction::Fold { from, number });
     }
 
     /// The node of an input, converted to the dtype that is computed with.
@@ -398,7 +442,9 @@ impl Instruction {
     fn reads(&self) -> SmallVec<[Node; MAX_INPUTS]> {
         match self {
             Self::Gather { .. } => SmallVec::new(),
-            Self::Convert { from, .. } | Self::Store { from, .. } => SmallVec::from_iter([*from]),
+            Self::Convert { from, .. } | Self::Store { from, .. } | Self::Fold { from, .. } => {
+                SmallVec::from_iter([*from])
+            }
             Self::Apply { inputs, .. } => inputs.clone(),
         }
     }
@@ -409,7 +455,7 @@ impl Instruction {
             Self::Gather { to, .. } | Self::Convert { to, .. } | Self::Apply { to, .. } => {
                 Some(*to)
             }
-            Self::Store { .. } => None,
+            Self::Store { .. } | Self::Fold { .. } => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use millpond_hal::Address;
+use millpond_hal::{Address, HostKernel, KernelError};
 use smallvec::SmallVec;
 
 use crate::host::body::{Inputs, MAX_INPUTS};
@@ -12,7 +12,9 @@ use crate::host::fused::program::{
     Constant, Instruction, Node, Place, Program, REGISTER_BYTES, Scattered,
 };
 use crate::host::gather::{gather, scatter};
+use crate::host::reduce::Pieces;
 use crate::host::stream;
+use crate::ops::reduction::Words;
 use crate::simd::{self, Level};
 
 /// Scratch memory of all registers.
@@ -38,6 +40,10 @@ struct Run<'a> {
     program: &'a Program,
     level: Level,
     slots: SmallVec<[Slot; 32]>,
+    /// Of each reduction, the state of the piece at hand.
+    states: SmallVec<[Words; 2]>,
+    /// The first element of the output at hand.
+    output: usize,
 }
 
 impl Program {
@@ -73,22 +79,40 @@ impl Program {
             program: self,
             level: simd::current(),
             slots: self.nodes.iter().map(|node| slot(node.place)).collect(),
+            states: SmallVec::new(),
+            output: 0,
         };
-        let tile = self.tile.min(range.len());
+        let longest = self.pieces.map_or(range.len(), |pieces| pieces.longest());
+        let tile = self.tile.min(longest);
         for (constant, node) in &self.constants {
             // SAFETY: the caller vouches for the element; a register has room for a tile.
             unsafe { run.spread(constant, *node, tile) };
         }
-        for begin in range.clone().step_by(self.tile) {
-            let count = self.tile.min(range.end - begin);
-            for instruction in &self.instructions {
-                // SAFETY: the elements are the caller's, and every node that is read was made.
-                unsafe { run.carry_out(instruction, begin, count) };
+        match self.pieces {
+            // SAFETY: the elements are the caller's.
+            None => unsafe { run.tiles(range) },
+            Some(pieces) => {
+                for piece in range {
+                    // SAFETY: as above.
+                    unsafe { run.piece(pieces, piece) };
+                }
             }
         }
         if self.past {
             stream::fence();
         }
+    }
+
+    /// Combines the pieces of the reductions.
+    ///
+    /// # Safety
+    /// As for `run`, and every piece was run.
+    pub(super) unsafe fn finish(&self) -> Result<(), KernelError> {
+        for fold in &self.folds {
+            // SAFETY: the reduction's output is the caller's.
+            unsafe { fold.kernel.finish(&[fold.base]) }?;
+        }
+        Ok(())
     }
 
     fn registers(&self) -> usize {
@@ -105,6 +129,41 @@ impl Program {
 }
 
 impl Run<'_> {
+    /// Carries out the program for a range of elements, tile by tile.
+    ///
+    /// # Safety
+    /// These elements of all arrays may be used.
+    unsafe fn tiles(&mut self, range: Range<usize>) {
+        let program = self.program;
+        for begin in range.clone().step_by(program.tile) {
+            let count = program.tile.min(range.end - begin);
+            for instruction in &program.instructions {
+                // SAFETY: the elements are the caller's, and every node that is read was made.
+                unsafe { self.carry_out(instruction, begin, count) };
+            }
+        }
+    }
+
+    /// Carries out the program for a piece of the reductions.
+    ///
+    /// # Safety
+    /// As for `tiles`, and no other thread has this piece.
+    unsafe fn piece(&mut self, pieces: Pieces, piece: usize) {
+        let (block, output, elements) = pieces.at(piece);
+        let folds = &self.program.folds;
+        self.output = output * pieces.length;
+        self.states = folds
+            .iter()
+            .map(|fold| fold.kernel.fold().start())
+            .collect();
+        // SAFETY: the elements are the caller's.
+        unsafe { self.tiles(self.output + elements.start..self.output + elements.end) };
+        for (fold, &state) in folds.iter().zip(&self.states) {
+            // SAFETY: the output is the reduction's, and no other thread has the piece.
+            unsafe { fold.kernel.end(block, output, state, fold.base.as_ptr()) };
+        }
+    }
+
     fn slot(&self, node: Node) -> Slot {
         self.slots[usize::from(node)]
     }
@@ -167,6 +226,19 @@ impl Run<'_> {
                 let src = self.slot(*from).at(position);
                 // SAFETY: a made node, and elements that are the caller's.
                 unsafe { store(src, to, (*is_linear, *past), position, count) };
+            }
+            Instruction::Fold { from, number } => {
+                let kernel = &self.program.folds[*number].kernel;
+                let (fold, tile) = (kernel.fold(), kernel.tile());
+                let item = fold.compute().size();
+                let values = self.slot(*from).at(position).cast_const();
+                for begin in (0..count).step_by(tile) {
+                    let (part, values) =
+                        (tile.min(count - begin), values.wrapping_add(begin * item));
+                    let index = (position + begin - self.output) as u64;
+                    // SAFETY: `part` aligned elements of a made node.
+                    unsafe { fold.run(self.level, &mut self.states[*number], values, index, part) };
+                }
             }
         }
     }

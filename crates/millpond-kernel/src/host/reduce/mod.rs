@@ -49,6 +49,38 @@ const GROUP: usize = 64;
 /// Rows of fewer outputs than this aren't worth folding side by side.
 const SHORT_ROW: usize = 32;
 
+/// How the elements of an input are cut into pieces, where they follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pieces {
+    /// How many outputs there are.
+    pub(super) outputs: usize,
+    /// Elements of each.
+    pub(super) length: usize,
+    /// Elements of a piece of an output, but for the last.
+    block: usize,
+    /// Pieces of an output.
+    blocks: usize,
+}
+
+impl Pieces {
+    /// How many there are.
+    pub(super) const fn count(&self) -> usize {
+        self.outputs * self.blocks
+    }
+
+    /// Elements of the longest.
+    pub(super) const fn longest(&self) -> usize {
+        self.block
+    }
+
+    /// A piece's number in its output, the output, and the piece's elements among the output's.
+    pub(super) fn at(&self, piece: usize) -> (usize, usize, Range<usize>) {
+        let (output, block) = (piece / self.blocks, piece % self.blocks);
+        let begin = block * self.block;
+        (block, output, begin..self.length.min(begin + self.block))
+    }
+}
+
 /// A reduction over arrays.
 ///
 /// Operands are the output and the input, each addressed by the base that its layout's offset
@@ -163,6 +195,51 @@ impl ReduceKernel {
                 .collect(),
             correction,
         })
+    }
+
+    /// The pieces, if the elements of all outputs follow one another in the input and each
+    /// output's are folded along.
+    pub(super) fn pieces(&self) -> Option<Pieces> {
+        let (item, length) = (self.input.0.size(), self.reduced.size());
+        let follows = |space: &Space, operand, step| {
+            space.axes().is_empty()
+                || (space.axes().len() == 1 && space.inner_stride(operand) == step as isize)
+        };
+        let flat = follows(&self.reduced, 0, item) && follows(&self.kept, 1, length * item);
+        (self.along && flat).then_some(Pieces {
+            outputs: self.kept.size(),
+            length,
+            block: self.block,
+            blocks: self.blocks,
+        })
+    }
+
+    /// What elements are folded by.
+    pub(super) fn fold(&self) -> &'static dyn Fold {
+        self.fold
+    }
+
+    /// Elements that are folded at once, always from a multiple of as many on.
+    pub(super) fn tile(&self) -> usize {
+        TILE_BYTES / self.input.0.size().max(self.fold.compute().size())
+    }
+
+    /// What it is called.
+    pub(super) const fn name(&self) -> &'static str {
+        self.reduction.name()
+    }
+
+    /// Ends a piece.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`], with the output's base: nobody else touches the output.
+    pub(super) unsafe fn end(&self, block: usize, output: usize, state: Words, base: *mut u8) {
+        if self.blocks == 1 {
+            // SAFETY: the caller vouches for the output.
+            unsafe { self.emit(base, output, &[state]) };
+        } else {
+            self.keep(block, output, &[state]);
+        }
     }
 
     /// The elements of a piece of an output.

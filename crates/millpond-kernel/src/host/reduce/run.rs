@@ -8,7 +8,7 @@ use crate::host::contiguous::is_aligned;
 use crate::host::fold::{COLUMNS, PARTIAL_BYTES, Rows};
 use crate::host::gather::gather;
 use crate::host::reduce::{LONG_RUN, ReduceKernel, SHORT_ROW};
-use crate::host::tile::{TILE_BYTES, Tile};
+use crate::host::tile::Tile;
 use crate::ops::reduction::{SHORT_RUN, Words};
 use crate::simd::{self, Level};
 
@@ -31,7 +31,7 @@ struct Partials(MaybeUninit<[u8; PARTIAL_BYTES]>);
 
 impl<'a> Run<'a> {
     pub(super) fn new(kernel: &'a ReduceKernel, input: *const u8) -> Self {
-        let (dtype, compute) = (kernel.input.0, kernel.fold.compute());
+        let dtype = kernel.input.0;
         Self {
             kernel,
             level: simd::current(),
@@ -39,7 +39,7 @@ impl<'a> Run<'a> {
             aligned: is_aligned(input, dtype),
             raw: Tile::new(),
             ready: Tile::new(),
-            tile: TILE_BYTES / dtype.size().max(compute.size()),
+            tile: kernel.tile(),
             partials: Partials(MaybeUninit::uninit()),
         }
     }

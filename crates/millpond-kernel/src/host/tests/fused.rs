@@ -6,7 +6,7 @@ use millpond_types::{DType, Layout, Scalar};
 
 use super::array::{AtLevel, levels, sample};
 use crate::host::fused::{FusedKernel, Operand, Step, View};
-use crate::{Input, MapKernel, Operation, find};
+use crate::{Input, MapKernel, Operation, ReduceKernel, find, find_reduction};
 
 /// Places for arrays, each with bytes of its own.
 const PLACES: usize = 7;
@@ -228,6 +228,60 @@ fn plan(
     })
 }
 
+/// A reduction of a place, with its result both ways.
+struct Reduced {
+    fused: [u64; 1024],
+    alone: [u64; 1024],
+}
+
+impl Reduced {
+    /// Joins a random reduction over all elements or those of each row; `None` if it doesn't fit.
+    fn join(
+        dice: &mut Dice,
+        kernel: &FusedKernel,
+        (place, dtype, layout): (usize, DType, &Layout),
+        banks: [&mut Bank; 2],
+    ) -> Option<Box<Self>> {
+        const NAMES: &[&str] = &["sum", "max", "mean", "argmax", "var", "all", "logsumexp"];
+        let reduction = find_reduction(NAMES[dice.roll(NAMES.len())])?;
+        let signature = reduction.resolve(dtype, None, DType::Float64).ok()?;
+        let rows = layout.shape()[0];
+        let (axes, shape): (&[usize], &[usize]) = if dice.roll(2) == 0 {
+            (&[0, 1], &[])
+        } else {
+            (&[1], &[rows])
+        };
+        let output = Layout::contiguous(shape, 1).unwrap();
+        let plan = || {
+            let output = (signature.output, &output);
+            ReduceKernel::new(reduction, signature, output, (dtype, layout), axes, 1.0).unwrap()
+        };
+        let mut reduced = Box::new(Self {
+            fused: [0; 1024],
+            alone: [0; 1024],
+        });
+        let [fused, alone] = banks;
+        let input = View {
+            dtype,
+            layout,
+            base: fused.base(place),
+        };
+        let target = View {
+            dtype: signature.output,
+            layout: &output,
+            base: Address::of(reduced.fused.as_mut_ptr()),
+        };
+        kernel.join_reduction(plan(), &input, &target).ok()?;
+        let bases = [Address::of(reduced.alone.as_mut_ptr()), alone.base(place)];
+        let kernel = plan();
+        // SAFETY: there is room for a result of each row.
+        unsafe { kernel.run(&bases, 0..kernel.extent()) }.unwrap();
+        // SAFETY: as above.
+        unsafe { kernel.finish(&bases) }.unwrap();
+        Some(reduced)
+    }
+}
+
 fn finish(kernel: &FusedKernel, dice: &mut Dice) {
     kernel.seal();
     kernel.begin();
@@ -238,10 +292,12 @@ fn finish(kernel: &FusedKernel, dice: &mut Dice) {
         unsafe { kernel.run(&[], begin..end) }.unwrap();
         begin = end;
     }
+    // SAFETY: as above.
+    unsafe { kernel.finish(&[]) }.unwrap();
 }
 
-/// Runs a random program both ways; how many steps were joined to others.
-fn compare(seed: u64, rows: usize, columns: usize, steps: usize) -> usize {
+/// Runs a random program both ways; how many steps and reductions were joined to others.
+fn compare(seed: u64, rows: usize, columns: usize, steps: usize) -> (usize, usize) {
     let mut dice = Dice::numbered(seed);
     let mut fused = Bank::new(rows * columns);
     let mut held = Vec::new();
@@ -254,6 +310,7 @@ fn compare(seed: u64, rows: usize, columns: usize, steps: usize) -> usize {
     let mut alone = fused.clone();
     let (mut forgotten, mut ever_forgotten) = ([false; PLACES], [false; PLACES]);
     let (mut kernel, mut joined): (Option<FusedKernel>, usize) = (None, 0);
+    let mut reduced = Vec::new();
     for _ in 0..steps {
         if let (0, Some(kernel)) = (dice.roll(4), &kernel) {
             let place = dice.roll(PLACES);
@@ -261,6 +318,19 @@ fn compare(seed: u64, rows: usize, columns: usize, steps: usize) -> usize {
             kernel.forget(&(begin..begin + fused.words * 8));
             forgotten[place] = true;
             ever_forgotten[place] = true;
+        }
+        if let (0, Some(kernel)) = (dice.roll(4), &kernel) {
+            let place = dice.roll(PLACES);
+            let (dtype, layout) = &held[place];
+            if !forgotten[place] {
+                let banks = [&mut fused, &mut alone];
+                reduced.extend(Reduced::join(
+                    &mut dice,
+                    kernel,
+                    (place, *dtype, layout),
+                    banks,
+                ));
+            }
         }
         let Some(plan) = plan(&mut dice, &held, (rows, columns)) else {
             continue;
@@ -300,19 +370,39 @@ fn compare(seed: u64, rows: usize, columns: usize, steps: usize) -> usize {
             held[place]
         );
     }
-    joined
+    for reduced in &reduced {
+        assert!(reduced.fused == reduced.alone, "a reduction, seed {seed}");
+    }
+    (joined, reduced.len())
 }
 
 #[test]
 fn random_chains_give_the_bits_of_their_steps() {
     for level in levels() {
         let _level = AtLevel::new(level);
-        let mut joined = 0;
-        for seed in 0..150 {
-            let shapes = [(1, 1), (3, 5), (1, 700), (40, 33), (2, 2100), (900, 2)];
+        let (mut joined, mut reduced) = (0, 0);
+        for seed in 0..240 {
+            let shapes = [
+                (1, 1),
+                (3, 5),
+                (1, 700),
+                (40, 33),
+                (2, 2100),
+                (900, 2),
+                (9, 300),
+                (4, 1100),
+            ];
             let (rows, columns) = shapes[seed as usize % shapes.len()];
-            joined += compare(seed, rows, columns, 30);
+            let counts = compare(seed, rows, columns, 30);
+            (joined, reduced) = (joined + counts.0, reduced + counts.1);
         }
-        assert!(joined > 500, "only {joined} steps were joined");
+        assert!(joined > 1000, "only {joined} steps were joined");
+        assert!(reduced > 100, "only {reduced} reductions were joined");
     }
+}
+
+#[test]
+fn random_chains_with_reductions_in_pieces_give_the_bits_of_their_steps() {
+    let reduced: usize = (0..12).map(|seed| compare(seed, 2, 70_000, 12).1).sum();
+    assert!(reduced > 3, "only {reduced} reductions were joined");
 }
