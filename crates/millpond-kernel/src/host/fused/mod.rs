@@ -13,7 +13,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use millpond_hal::{Access, Address, Footprint, Growing, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
@@ -33,8 +33,8 @@ use crate::host::reduce::ReduceKernel;
 /// takes to ask for a few operations.
 const LINGER: Duration = Duration::from_micros(20);
 
-/// How many such steps in a row it waits for.
-const PATIENCE: usize = 8;
+/// How long at most after the first step: a kernel that stood behind others has waited enough.
+const PATIENCE: Duration = Duration::from_micros(200);
 
 /// Element-wise operations over arrays of one shape, carried out together.
 ///
@@ -42,6 +42,7 @@ const PATIENCE: usize = 8;
 /// Whoever adds a step promises for the step's own operands what a submission would.
 pub struct FusedKernel {
     growing: Mutex<Draft>,
+    made: Instant,
     sealed: Condvar,
     program: OnceLock<Program>,
     operands: Box<[Footprint]>,
@@ -86,6 +87,7 @@ impl FusedKernel {
                 is_sealed: false,
                 is_awaited: false,
             }),
+            made: Instant::now(),
             sealed: Condvar::new(),
             program: OnceLock::new(),
         })
@@ -135,20 +137,17 @@ impl FusedKernel {
 
     /// Waits until no further step comes for a moment.
     fn linger(&self) {
+        let count = |draft: &Draft| {
+            let chain = draft.chain.as_ref().filter(|_| !draft.is_sealed);
+            chain.map_or(0, |chain| chain.steps.len() + chain.folds.len())
+        };
         let mut growing = self.growing();
+        let mut before = 0;
         growing.is_awaited = true;
-        for _ in 0..PATIENCE {
-            let steps =
-                |growing: &Draft| growing.chain.as_ref().map_or(0, |chain| chain.steps.len());
-            let before = steps(&growing);
-            if growing.is_sealed || before == 0 {
-                break;
-            }
+        while count(&growing) > before && self.made.elapsed() < PATIENCE {
+            before = count(&growing);
             let waited = self.sealed.wait_timeout(growing, LINGER);
             growing = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if steps(&growing) == before {
-                break;
-            }
         }
         growing.is_awaited = false;
         growing.is_sealed = true;
