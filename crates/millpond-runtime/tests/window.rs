@@ -24,10 +24,17 @@ struct Step {
     term: u64,
 }
 
+/// Leaves a number as it is.
+const SAME: Affine = Affine {
+    count: 1,
+    factor: 1,
+    term: 0,
+};
+
 /// Steps over single numbers, which more can be joined to until it begins.
 struct Steps {
     first: Address,
-    steps: Mutex<Option<Vec<Step>>>,
+    asked: Mutex<Option<Vec<Step>>>,
     sealed: AtomicUsize,
     forgotten: Mutex<Vec<Range<usize>>>,
     run: Mutex<Vec<Step>>,
@@ -37,7 +44,7 @@ impl Steps {
     fn new(step: Step) -> Self {
         Self {
             first: step.at,
-            steps: Mutex::new(Some(vec![step])),
+            asked: Mutex::new(Some(vec![step])),
             sealed: AtomicUsize::new(0),
             forgotten: Mutex::default(),
             run: Mutex::default(),
@@ -45,7 +52,7 @@ impl Steps {
     }
 
     fn join(&self, step: Step) -> bool {
-        let mut steps = self.steps.lock().unwrap();
+        let mut steps = self.asked.lock().unwrap();
         let open = self.sealed.load(Ordering::Relaxed) == 0;
         steps
             .as_mut()
@@ -57,7 +64,7 @@ impl Steps {
 
 impl Growing for Steps {
     fn seal(&self) {
-        let _steps = self.steps.lock().unwrap();
+        let _steps = self.asked.lock().unwrap();
         self.sealed.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -80,7 +87,7 @@ unsafe impl HostKernel for Steps {
     }
 
     fn begin(&self) {
-        if let Some(steps) = self.steps.lock().unwrap().take() {
+        if let Some(steps) = self.asked.lock().unwrap().take() {
             *self.run.lock().unwrap() = steps;
         }
     }
@@ -98,12 +105,10 @@ unsafe impl HostKernel for Steps {
         for step in &*self.run.lock().unwrap() {
             let number = step.at.as_ptr::<u64>();
             // SAFETY: the number is an operand's, which the window is ordered with.
-            unsafe {
-                *number = number
-                    .read()
-                    .wrapping_mul(step.factor)
-                    .wrapping_add(step.term)
-            };
+            let value = unsafe { number.read() };
+            let value = value.wrapping_mul(step.factor).wrapping_add(step.term);
+            // SAFETY: as above.
+            unsafe { number.write(value) };
         }
         Ok(())
     }
@@ -177,49 +182,20 @@ fn nothing_joins_once_somebody_could_tell() {
         let other = in_order(&device);
         let (x, y) = (numbers(&queue, &[1]), numbers(&queue, &[1]));
         let gate = close_gate(&queue);
-        type Tell<'a> = Box<dyn Fn() + 'a>;
-        let tells: [(&str, Tell<'_>); 4] = [
-            ("an event", Box::new(|| drop(queue.record().unwrap()))),
-            (
-                "another command",
-                Box::new(|| {
-                    queue
-                        .launch(
-                            Affine {
-                                count: 1,
-                                factor: 1,
-                                term: 0,
-                            },
-                            &[&y],
-                            BIG,
-                        )
-                        .unwrap()
-                }),
-            ),
-            (
-                "a command of another queue on the memory",
-                Box::new(|| {
-                    other
-                        .launch(
-                            Affine {
-                                count: 1,
-                                factor: 1,
-                                term: 0,
-                            },
-                            &[&x],
-                            BIG,
-                        )
-                        .unwrap()
-                }),
-            ),
-            (
-                "an event to follow",
-                Box::new(|| {
-                    let held = close_gate(&other);
-                    queue.wait_for(&other.record().unwrap()).unwrap();
-                    held.open();
-                }),
-            ),
+        let touch = |queue: &Queue, memory: &Allocation| {
+            queue.launch(SAME, &[memory], BIG).unwrap();
+        };
+        let tells: [(&str, &dyn Fn()); 4] = [
+            ("an event", &|| drop(queue.record().unwrap())),
+            ("another command", &|| touch(&queue, &y)),
+            ("a command of another queue on the memory", &|| {
+                touch(&other, &x);
+            }),
+            ("an event to follow", &|| {
+                let held = close_gate(&other);
+                queue.wait_for(&other.record().unwrap()).unwrap();
+                held.open();
+            }),
         ];
         for (what, tell) in tells {
             step(&queue, &y, 1, 0);
@@ -332,7 +308,10 @@ fn the_window_is_told_of_memory_that_nobody_holds() {
             access: Access::Update,
         }];
         let told = |kernel: &Steps| {
-            assert_eq!(*kernel.forgotten.lock().unwrap(), [forgotten.clone()]);
+            assert_eq!(
+                kernel.forgotten.lock().unwrap().as_slice(),
+                std::slice::from_ref(&forgotten)
+            );
             true
         };
         assert!(queue.launch_growing(&uses, told, || None).unwrap());

@@ -70,10 +70,10 @@ impl Work<'_> {
 /// A closed queue.
 pub(crate) fn reduce(
     queue: &Queue,
-    kernel: ReduceKernel,
+    kernel: Box<ReduceKernel>,
     target: &Tensor,
     input: &Tensor,
-) -> Result<Option<ReduceKernel>> {
+) -> Result<Option<Box<ReduceKernel>>> {
     let mut kernel = Some(kernel);
     let uses = [written(target), read(input)];
     let joined = |fused: &FusedKernel| {

@@ -78,13 +78,12 @@ pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -
         how.correction,
     )?;
     let nanoseconds = cost::of_reduction(input.size(), input.bytes() + target.bytes());
-    let alone = if fuse::is_worth_joining(place.queue, nanoseconds) {
-        fuse::reduce(place.queue, kernel, &target, input)?
+    let operands = [target.memory(), input.memory()];
+    if fuse::is_worth_joining(place.queue, nanoseconds) {
+        if let Some(kernel) = fuse::reduce(place.queue, Box::new(kernel), &target, input)? {
+            place.queue.launch(*kernel, &operands, nanoseconds)?;
+        }
     } else {
-        Some(kernel)
-    };
-    if let Some(kernel) = alone {
-        let operands = [target.memory(), input.memory()];
         place.queue.launch(kernel, &operands, nanoseconds)?;
     }
     match how.out {

@@ -149,7 +149,7 @@ pub(super) struct Joined {
 /// A reduction that was joined.
 #[derive(Debug)]
 pub(super) struct Fold {
-    pub(super) kernel: ReduceKernel,
+    pub(super) kernel: Box<ReduceKernel>,
     pub(super) input: Link,
     /// The address of its output.
     pub(super) base: Address,
@@ -288,10 +288,10 @@ impl Chain {
     /// Appends a reduction of an array to the array at `output`, if the chain can take it.
     pub(super) fn join_fold(
         &mut self,
-        kernel: ReduceKernel,
+        kernel: Box<ReduceKernel>,
         input: &View<'_>,
         output: &View<'_>,
-    ) -> Result<(), ReduceKernel> {
+    ) -> Result<(), Box<ReduceKernel>> {
         // In another layout the order of elements isn't that of the chain.
         let pieces = kernel
             .pieces()

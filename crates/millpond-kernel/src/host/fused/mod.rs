@@ -110,10 +110,10 @@ impl FusedKernel {
     /// The kernel of the reduction.
     pub fn join_reduction(
         &self,
-        kernel: ReduceKernel,
+        kernel: Box<ReduceKernel>,
         input: &View<'_>,
         output: &View<'_>,
-    ) -> Result<(), ReduceKernel> {
+    ) -> Result<(), Box<ReduceKernel>> {
         let mut growing = self.growing();
         let open = !growing.is_sealed;
         match &mut growing.chain {

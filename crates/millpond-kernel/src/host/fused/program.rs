@@ -249,29 +249,24 @@ impl Builder<'_> {
     /// Appends what a step does.
     fn step(&mut self, number: usize, step: &Joined) {
         let dtype = step.output.dtype;
-        let made = match step.body {
-            Some(body) => {
-                let inputs: SmallVec<[Node; MAX_INPUTS]> = step
-                    .inputs
-                    .iter()
-                    .enumerate()
-                    .map(|(index, &link)| self.input(link, body.input(index)))
-                    .collect();
-                let direct = body.output() == dtype;
-                let place = if direct {
-                    self.target(step, &inputs)
-                } else {
-                    SOME_REGISTER
-                };
-                let to = self.node(body.output(), place);
-                self.instructions
-                    .push(Instruction::Apply { body, inputs, to });
-                if direct { to } else { self.convert(step, to) }
+        let made = if let Some(body) = step.body {
+            let mut inputs: SmallVec<[Node; MAX_INPUTS]> = SmallVec::new();
+            for (index, &link) in step.inputs.iter().enumerate() {
+                inputs.push(self.input(link, body.input(index)));
             }
-            None => {
-                let from = self.input_as_it_is(step.inputs[0], dtype);
-                self.convert(step, from)
-            }
+            let direct = body.output() == dtype;
+            let place = if direct {
+                self.target(step, &inputs)
+            } else {
+                SOME_REGISTER
+            };
+            let to = self.node(body.output(), place);
+            self.instructions
+                .push(Instruction::Apply { body, inputs, to });
+            if direct { to } else { self.convert(step, to) }
+        } else {
+            let from = self.input_as_it_is(step.inputs[0], dtype);
+            self.convert(step, from)
         };
         self.values[number] = Some(made);
         if step.is_wanted && matches!(self.nodes[usize::from(made)].place, Place::Register(_)) {

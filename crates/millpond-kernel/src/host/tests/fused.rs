@@ -254,7 +254,10 @@ impl Reduced {
         let output = Layout::contiguous(shape, 1).unwrap();
         let plan = || {
             let output = (signature.output, &output);
-            ReduceKernel::new(reduction, signature, output, (dtype, layout), axes, 1.0).unwrap()
+            Box::new(
+                ReduceKernel::new(reduction, signature, output, (dtype, layout), axes, 1.0)
+                    .unwrap(),
+            )
         };
         let mut reduced = Box::new(Self {
             fused: [0; 1024],
