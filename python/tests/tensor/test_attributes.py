@@ -152,7 +152,7 @@ def test_an_array_can_be_protected():
 def test_what_may_not_be_written_stays_so():
     theirs = np.arange(3)
     theirs.flags.writeable = False
-    for x in (xp.asarray(theirs), xp.broadcast_to(xp.ones(1), (3,)), xp.asarray(b"abc")):
+    for x in (xp.asarray(theirs, copy=False), xp.broadcast_to(xp.ones(1), (3,)), xp.asarray(b"abc", copy=False)):
         x.flags.writable = False
         with pytest.raises(ValueError, match="cannot be made writable; a copy can"):
             x.flags.writable = True

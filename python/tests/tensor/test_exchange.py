@@ -29,13 +29,23 @@ def test_elements_reach_numpy_and_come_back(dtype, layout):
 )
 def test_arrays_of_numpy_are_shared_in_every_layout(part):
     theirs = np.arange(12.0).reshape(3, 4)
-    ours = xp.asarray(theirs[part])
+    ours = xp.asarray(theirs[part], copy=False)
     np.testing.assert_array_equal(xp.asnumpy(ours), theirs[part])
     if ours.size:
         ours[...] = -1
         assert (theirs[part] == -1).all()
         theirs[part] = 5
         assert (xp.asnumpy(ours) == 5).all()
+
+
+def test_arrays_of_numpy_become_device_memory_unless_asked_for_theirs():
+    theirs = np.arange(3)
+    copies = [xp.asarray(theirs), xp.from_numpy(theirs), xp.asarray(memoryview(theirs))]
+    shared = [xp.asarray(theirs, usm_type="host"), xp.asarray(theirs, copy=False), xp.from_dlpack(theirs)]
+    theirs[0] = 7
+    assert [x.usm_type for x in copies] == ["device"] * 3
+    assert [x.tolist() for x in copies] == [[0, 1, 2]] * 3
+    assert [x.tolist() for x in shared] == [[7, 1, 2]] * 3
 
 
 def test_a_copy_is_made_where_asked_or_needed():
@@ -51,7 +61,8 @@ def test_a_copy_is_made_where_asked_or_needed():
 def test_read_only_stays_read_only():
     theirs = np.arange(3)
     theirs.flags.writeable = False
-    ours = xp.asarray(theirs)
+    ours = xp.asarray(theirs, copy=False)
+    assert xp.asarray(theirs).flags.writable
     assert not ours.flags.writable
     with pytest.raises(ValueError, match="read-only"):
         ours[0] = 1

@@ -148,7 +148,7 @@ def test_nothing_is_left_behind():
 def test_foreign_memory_is_let_go_after_the_last_use(queue):
     theirs = np.ones(10)
     alive = weakref.ref(theirs)
-    ours = xp.asarray(theirs, queue=queue)
+    ours = xp.asarray(theirs, queue=queue, copy=False)
     result = ours + 1
     del theirs
     gc.collect()

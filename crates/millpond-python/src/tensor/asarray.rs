@@ -33,7 +33,9 @@ use crate::tensor::{foreign, order, scalar, sequence};
 ///     Whether memory is copied always, never (which fails where it would be needed), or, by
 ///     default, where it is needed.
 /// usm_type : {'device', 'shared', 'host'}, optional
-///     Kind of memory.
+///     Kind of memory. The default is that of an array, and for anything else ``'device'``: so
+///     memory of NumPy and others is copied, unless ``usm_type='host'`` or ``copy=False`` has it
+///     shared.
 /// queue : Queue, optional
 ///     Queue that operations on the array are submitted to.
 /// order : {'K', 'C', 'F', 'A'}, optional
@@ -43,7 +45,8 @@ use crate::tensor::{foreign, order, scalar, sequence};
 /// -------
 /// Array
 ///     The object itself, if it is an array already and nothing else was asked for. Memory of the
-///     host that is shared stays visible to both sides.
+///     host that is shared stays visible to both sides, for which every operation on it finishes
+///     before its call returns.
 ///
 /// Raises
 /// ------
@@ -109,7 +112,7 @@ fn asarray<'py>(
     PyArray::object(py, order::arranged(result, order)?)
 }
 
-/// Makes an array of an array of NumPy; its memory is shared, unless told otherwise.
+/// Makes an array of an array of NumPy, whose elements are copied, unless told otherwise.
 ///
 /// Parameters
 /// ----------
@@ -136,8 +139,10 @@ fn asarray<'py>(
 /// --------
 /// >>> import millpond.tensor as xp
 /// >>> import numpy as np
+/// >>> xp.from_numpy(np.arange(3.0))
+/// Array([0., 1., 2.])
 /// >>> theirs = np.zeros(3)
-/// >>> ours = xp.from_numpy(theirs)
+/// >>> ours = xp.from_numpy(theirs, usm_type="host")  # shares memory
 /// >>> theirs[1] = 5
 /// >>> ours
 /// Array([0., 5., 0.])
@@ -239,8 +244,16 @@ impl Wanted {
     }
 
     /// The array made of one over memory of somebody else's.
+    ///
+    /// Where nothing is said about memory `asarray` makes device memory of it. What is shared with
+    /// the host is never worked on asynchronously.
     fn of_foreign(&self, source: Tensor) -> PyResult<Tensor> {
-        if self.copy != Some(true) && self.is_met(&source)? {
+        let open = self.copy.is_none() && self.request.place.kind().is_none();
+        let shares = match self.function {
+            Function::AsArray => !open && self.copy != Some(true),
+            Function::FromDlpack => self.copy != Some(true),
+        };
+        if shares && self.is_met(&source)? {
             // `bfloat16` is carried, though nothing computes with it.
             if source.dtype() != DType::Bfloat16 {
                 Place::of(&source).check_dtype(source.dtype()).raise()?;
