@@ -4,7 +4,7 @@
 //!   against its axis before anything is touched. `selected` does the same for a mask.
 //! * `block` says what moves for each offset: an element, or a run of them along the other axes.
 //!   Bytes are moved whatever they mean, so there is a loop for each size and none for a dtype.
-//! * [`pick`] moves by indices, and [`line`] by those of the plainest arrays, [`mask`] by masks, whose elements [`count`] has counted before.
+//! * [`pick`] moves by indices, and [`mod@line`] by those of the plainest arrays, [`mask`] by masks, whose elements [`count`] has counted before.
 //!
 //! One side of a move is the *array*, whose elements lie at offsets; the other is *packed*, with
 //! axes of its own for the positions. Which of them is written doesn't matter to the loops.
