@@ -14,7 +14,7 @@ use std::thread;
 use millpond_hal::{Address, Footprint, Growing, HostKernel, KernelError};
 use millpond_runtime::{Access, Allocation, MemoryKind, Queue, Use};
 use millpond_testkit::watchdog::watched;
-use support::{Affine, BIG, close_gate, device, in_order, numbers, stays_pending, values};
+use support::{Affine, BIG, Sum, close_gate, device, in_order, numbers, stays_pending, values};
 
 /// `x = x * factor + term` for one number at an address.
 #[derive(Clone, Copy)]
@@ -22,6 +22,14 @@ struct Step {
     at: Address,
     factor: u64,
     term: u64,
+}
+
+/// What the kernels of all tests were told to forget.
+static FORGOTTEN: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
+
+fn is_forgotten(address: usize) -> bool {
+    let forgotten = FORGOTTEN.lock().unwrap();
+    forgotten.iter().any(|range| range.start == address)
 }
 
 /// Leaves a number as it is.
@@ -36,7 +44,6 @@ struct Steps {
     first: Address,
     asked: Mutex<Option<Vec<Step>>>,
     sealed: AtomicUsize,
-    forgotten: Mutex<Vec<Range<usize>>>,
     run: Mutex<Vec<Step>>,
 }
 
@@ -46,7 +53,6 @@ impl Steps {
             first: step.at,
             asked: Mutex::new(Some(vec![step])),
             sealed: AtomicUsize::new(0),
-            forgotten: Mutex::default(),
             run: Mutex::default(),
         }
     }
@@ -69,7 +75,7 @@ impl Growing for Steps {
     }
 
     fn forget(&self, addresses: &Range<usize>) {
-        self.forgotten.lock().unwrap().push(addresses.clone());
+        FORGOTTEN.lock().unwrap().push(addresses.clone());
     }
 }
 
@@ -303,27 +309,52 @@ fn the_window_is_told_of_memory_that_nobody_holds() {
             let address = y.address().get();
             address..address + 8
         };
-        let uses = [Use {
-            allocation: &x,
-            access: Access::Update,
-        }];
-        let told = |kernel: &Steps| {
-            assert_eq!(
-                kernel.forgotten.lock().unwrap().as_slice(),
-                std::slice::from_ref(&forgotten)
-            );
-            true
-        };
-        assert!(queue.launch_growing(&uses, told, || None).unwrap());
+        assert!(FORGOTTEN.lock().unwrap().contains(&forgotten));
         let again = queue.allocate(MemoryKind::Device, 8).unwrap();
-        assert_eq!(
-            again.address().get(),
-            forgotten.start,
-            "reused at once, behind the window"
-        );
+        let place = again.address().get();
+        assert_eq!(place, forgotten.start, "reused at once, behind the window");
         assert!(step(&queue, &again, 0, 4));
         gate.open();
         assert_eq!((values(&x), values(&again)), (vec![2], vec![4]));
+    });
+}
+
+#[test]
+fn memory_that_another_queue_reads_is_not_forgotten() {
+    watched(|| {
+        let device = device();
+        let (queue, other) = (device.default_queue().unwrap(), in_order(&device));
+        let (x, sum) = (numbers(&queue, &[1]), numbers(&other, &[0]));
+        let gate = close_gate(&queue);
+        step(&queue, &x, 1, 1);
+        let y = numbers(&queue, &[1]);
+        assert!(step(&queue, &y, 1, 4));
+        other.launch(Sum(1), &[&y, &y, &sum], BIG).unwrap();
+        let address = y.address().get();
+        drop(y);
+        assert!(!is_forgotten(address));
+        gate.open();
+        assert_eq!(values(&sum), [10]);
+    });
+}
+
+#[test]
+fn memory_that_an_event_stands_for_is_not_forgotten() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let (x, y) = (numbers(&queue, &[1]), numbers(&queue, &[1]));
+        let gate = close_gate(&queue);
+        step(&queue, &x, 1, 1);
+        assert!(step(&queue, &y, 1, 4));
+        let event = queue.record().unwrap();
+        let address = y.address().get();
+        drop(y);
+        assert!(
+            !is_forgotten(address),
+            "whoever has the event may read it by its address"
+        );
+        gate.open();
+        event.wait().unwrap();
     });
 }
 

@@ -22,7 +22,8 @@
 //! on its operands: they wait for exactly what was asked for before (rules O5, O6).
 //!
 //! Memory whose last handle is dropped while its writer is in the window needs no write: nobody can
-//! read it any more but the window itself.
+//! read it any more but the window itself. Once it is sealed somebody else could: a command of
+//! another queue, or whoever has an event and uses memory by its address.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -37,11 +38,13 @@ use crate::queue::fit::check_kernel;
 use crate::queue::line::Line;
 use crate::queue::submit::{Use, describe};
 use crate::queue::{Native, Queue, QueueCore};
+use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The last command of a queue, if it may grow.
 pub(crate) struct Window {
     kernel: Arc<dyn Growing>,
     sequence: u64,
+    is_sealed: AtomicBool,
     /// Whose failure it shares.
     after: SmallVec<[(Arc<Native>, u64); 1]>,
 }
@@ -54,12 +57,17 @@ impl std::fmt::Debug for Window {
 
 impl Window {
     /// Begins without waiting for more.
-    pub(crate) fn seal(&self) {
-        self.kernel.seal();
+    fn seal(&self) {
+        if !self.is_sealed.swap(true, Relaxed) {
+            self.kernel.seal();
+        }
     }
 
     /// A block's last handle was dropped.
     pub(crate) fn forget(&self, block: &Block) {
+        if self.is_sealed.load(Relaxed) {
+            return;
+        }
         let begin = block.base.get();
         self.kernel.forget(&(begin..begin + block.bytes));
     }
@@ -169,6 +177,7 @@ impl QueueCore {
             line.window = grows.then(|| Window {
                 kernel,
                 sequence,
+                is_sealed: AtomicBool::new(false),
                 after: follow.after.iter().cloned().collect(),
             });
             sequence
