@@ -93,6 +93,7 @@ impl CpuDevice {
         let executor = Executor::new(Crewing {
             label: info.label.clone(),
             threads,
+            width: info.width(),
             cores: count,
             pinned,
             last_cache: info.caches.last().map_or(usize::MAX, |cache| cache.bytes),

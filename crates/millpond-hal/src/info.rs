@@ -45,7 +45,8 @@ pub struct DeviceInfo {
     pub class: DeviceClass,
     /// Cores or multiprocessors it may use.
     pub cores: usize,
-    /// Worker threads, for host devices.
+    /// Worker threads, for host devices. A thread that waits works as well: see
+    /// [`DeviceInfo::width`].
     pub threads: usize,
     /// Vector instructions in use, for instance `avx2`.
     pub simd: &'static str,
@@ -85,6 +86,13 @@ pub fn device_label(backend: &str, index: usize, count: usize) -> String {
 }
 
 impl DeviceInfo {
+    /// Threads that may usefully work on one command of a host device together: its workers and one
+    /// that waits.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.cores.min(self.threads + 1)
+    }
+
     /// Whether the device computes with a dtype.
     #[must_use]
     pub fn supports(&self, dtype: DType) -> bool {

@@ -9,7 +9,7 @@ use millpond_types::DType;
 /// Bytes that one thread moves in a nanosecond.
 const BYTES: usize = 10;
 
-/// Nanoseconds of an operation with heavy bodies, for one element.
+/// Bytes that one thread computes in a nanosecond with heavy bodies, by vectors.
 const HEAVY: usize = 4;
 
 /// Nanoseconds of an element that an index or a mask names.
@@ -40,7 +40,7 @@ pub(crate) fn of_operation(operation: &Operation, dtype: DType, size: usize, byt
     if size <= FEW || !is_heavy(operation, dtype) {
         return clamped(moved);
     }
-    clamped(moved.saturating_add(size.saturating_mul(HEAVY)))
+    clamped(moved.saturating_add(size.saturating_mul(dtype.size()) / HEAVY))
 }
 
 /// A copy, fill or cast.

@@ -36,6 +36,8 @@ pub(crate) struct Crewing {
     pub(crate) label: String,
     /// Workers that may be awake at once.
     pub(crate) threads: usize,
+    /// Threads that may usefully run one command together.
+    pub(crate) width: usize,
     /// Cores that the device may keep busy.
     pub(crate) cores: usize,
     /// The cores that workers run on. A thread would else inherit those of whichever thread
@@ -60,7 +62,7 @@ pub(crate) struct Crew {
 impl Crew {
     /// Threads that may usefully run one command together: the workers and one that waits.
     pub(crate) fn width(&self) -> usize {
-        self.crewing.cores.min(self.crewing.threads + 1)
+        self.crewing.width
     }
 
     /// The number, among the device's cores, of the one that the calling thread runs on.

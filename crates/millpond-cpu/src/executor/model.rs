@@ -39,6 +39,7 @@ fn executor(threads: usize) -> Arc<Executor> {
     let crewing = Crewing {
         label: "model".to_owned(),
         threads,
+        width: threads + 1,
         cores: threads + 1,
         pinned: CpuSet::new(),
         last_cache: 1 << 20,

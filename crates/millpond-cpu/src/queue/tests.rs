@@ -148,6 +148,7 @@ fn queues_that_end_leave_nothing() {
     let executor = Arc::new(Executor::new(Crewing {
         label: "cpu:0".to_owned(),
         threads: 1,
+        width: 1,
         cores: 1,
         pinned: rustix::thread::CpuSet::new(),
         last_cache: usize::MAX,

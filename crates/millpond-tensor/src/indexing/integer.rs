@@ -173,7 +173,7 @@ impl<'a> Integers<'a> {
             positions: (self.at, self.positions.len()),
             along: self.runs,
             mode: self.mode,
-            threads: queue.device().info().threads,
+            threads: queue.device().info().width(),
         })?;
         let mut memories: SmallVec<[&Allocation; 4]> = match direction {
             Direction::Get => SmallVec::from_iter([packed.memory(), view.memory()]),

@@ -108,14 +108,14 @@ fn launch(target: &Tensor, lhs: &Tensor, rhs: &Tensor) -> Result<()> {
     let queue = target.memory().home();
     let memories = [target.memory(), lhs.memory(), rhs.memory()];
     let nanoseconds = cost::of_product(target.size(), inner, lhs.bytes().max(rhs.bytes()));
-    if rows == 1 && columns == 1 {
+    if rows == 1 || columns == 1 {
         let turned = rhs.matrix_transpose()?;
         let in_one_piece = |tensor: &Tensor| {
             let last = tensor.ndim() - 1;
             tensor.strides()[last] == 1 || tensor.shape()[last] == 1
         };
         if in_one_piece(lhs) && in_one_piece(&turned) {
-            // Each element is a sum along memory, which may be long enough to be shared.
+            // Each element is a sum along memory, which is read once: a library would pack it first.
             let mut full: Shape = target.shape().into();
             full.push(inner);
             let left = lhs.expand_dims(&[-2])?.broadcast_to(&full)?;
@@ -125,7 +125,7 @@ fn launch(target: &Tensor, lhs: &Tensor, rhs: &Tensor) -> Result<()> {
             return Ok(queue.launch(kernel, &memories, nanoseconds)?);
         }
     }
-    let threads = queue.device().info().threads;
+    let threads = queue.device().info().width();
     let (output, left, right) = (target.layout(), lhs.layout(), rhs.layout());
     let kernel = ProductKernel::new(target.dtype(), output, left, right, threads)?;
     Ok(queue.launch(kernel, &memories, nanoseconds)?)
