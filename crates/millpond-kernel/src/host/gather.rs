@@ -3,6 +3,8 @@
 //! Elements are moved as bytes of their size, whatever they mean, so there are five loops of each
 //! kind and not one for each dtype.
 
+use crate::template::space::Space;
+
 /// Calls `$with!(Type)` with an unsigned type of the element's size.
 macro_rules! sized {
     ($size:expr, $with:ident) => {
@@ -81,6 +83,62 @@ unsafe fn gather_every<T: Copy, const STEP: isize>(src: *const T, dst: *mut T, c
         let value = unsafe { src.read_unaligned() };
         // SAFETY: `index` is below `count`.
         unsafe { dst.wrapping_add(index).write_unaligned(value) };
+    }
+}
+
+/// Reads the elements of an operand of a space from number `position` on into contiguous memory.
+///
+/// # Safety
+/// The elements are valid for reads, with `base` in place of the operand's; the rest as for
+/// [`gather`].
+pub(super) unsafe fn gather_space(
+    (space, operand): (&Space, usize),
+    (size, base): (usize, *const u8),
+    (position, count): (usize, usize),
+    mut dst: *mut u8,
+) {
+    let stride = space.inner_stride(operand);
+    if let (0, [outer, inner]) = (stride, space.axes()) {
+        let first = base.wrapping_offset(space.begin()[operand]);
+        let step = outer.strides[operand];
+        macro_rules! run {
+            ($t:ty) => {
+                // SAFETY: as the caller vouches.
+                unsafe { repeat_as::<$t>((first, step), (inner.size, position), dst.cast(), count) }
+            };
+        }
+        return sized!(size, run);
+    }
+    space.rows(position, count, |offsets, length| {
+        let src = base.wrapping_offset(offsets[operand]);
+        // SAFETY: `length` elements of a row; all rows together have `count`.
+        unsafe { gather(size, src, stride, dst, length) };
+        dst = dst.wrapping_add(length * size);
+    });
+}
+
+/// Reads elements that come so many times each, from number `position` on.
+///
+/// # Safety
+/// As for [`gather_space`].
+unsafe fn repeat_as<T: Copy>(
+    (first, step): (*const u8, isize),
+    (times, position): (usize, usize),
+    dst: *mut T,
+    count: usize,
+) {
+    let (mut index, mut left) = ((position / times) as isize, times - position % times);
+    let mut done = 0;
+    while done < count {
+        let src = first.wrapping_offset(step * index).cast::<T>();
+        // SAFETY: an element of the operand.
+        let value = unsafe { src.read_unaligned() };
+        let end = count.min(done + left);
+        for at in done..end {
+            // SAFETY: `at` is below `count`.
+            unsafe { dst.wrapping_add(at).write_unaligned(value) };
+        }
+        (done, index, left) = (end, index + 1, times);
     }
 }
 

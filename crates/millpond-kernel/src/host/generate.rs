@@ -133,6 +133,13 @@ fn between(start: f64, stop: f64, index: usize, intervals: usize) -> f64 {
     start + index as f64 * step
 }
 
+/// Writes the bits of `start + i * step`, from number `position` on.
+fn fill_evenly((start, step): (f64, f64), position: usize, words: &mut [u64]) {
+    for (index, word) in words.iter_mut().enumerate() {
+        *word = (start + (position + index) as f64 * step).to_bits();
+    }
+}
+
 /// A kernel that writes what a rule says.
 ///
 /// The one operand is the output, addressed by the base that its layout's offset counts from.
@@ -185,6 +192,13 @@ impl GenerateKernel {
                     let steps = step.wrapping_mul((position + index) as i64);
                     *word = start.wrapping_add(steps).cast_unsigned();
                 }
+            }
+            (DType::Float64, Rule::Arange { start, step }) => {
+                fill_evenly(
+                    (start.to_f64(), step.to_f64()),
+                    position,
+                    &mut tile.0[..count],
+                );
             }
             (DType::Float64, _) => {
                 for (index, word) in tile.0[..count].iter_mut().enumerate() {

@@ -11,7 +11,7 @@ use crate::host::cast::cast;
 use crate::host::fused::program::{
     Constant, Instruction, Node, Place, Program, REGISTER_BYTES, Scattered,
 };
-use crate::host::gather::{gather, scatter};
+use crate::host::gather::{gather, gather_space, scatter};
 use crate::host::reduce::Pieces;
 use crate::host::stream;
 use crate::ops::reduction::Words;
@@ -189,17 +189,13 @@ impl Run<'_> {
     unsafe fn carry_out(&mut self, instruction: &Instruction, position: usize, count: usize) {
         match instruction {
             Instruction::Gather { from, to } => {
-                let mut dst = self.slot(*to).base;
-                let (base, stride) = (
-                    Address::new(from.base).as_ptr::<u8>(),
-                    from.space.inner_stride(0),
+                let source = (
+                    from.item,
+                    Address::new(from.base).as_ptr::<u8>().cast_const(),
                 );
-                from.space.rows(position, count, |offsets, length| {
-                    let src = base.wrapping_offset(offsets[0]);
-                    // SAFETY: `length` elements of a row; all rows together have `count`.
-                    unsafe { gather(from.item, src, stride, dst, length) };
-                    dst = dst.wrapping_add(length * from.item);
-                });
+                let (operand, elements) = ((&from.space, 0), (position, count));
+                // SAFETY: `count` elements of the source, and a register with room for them.
+                unsafe { gather_space(operand, source, elements, self.slot(*to).base) };
             }
             Instruction::Convert { from, to } => {
                 let dtype = |node: Node| self.program.nodes[usize::from(node)].dtype;

@@ -7,7 +7,7 @@ use millpond_hal::Address;
 use crate::host::body::{Inputs, MAX_INPUTS};
 use crate::host::cast::cast;
 use crate::host::contiguous::is_aligned;
-use crate::host::gather::{gather, scatter};
+use crate::host::gather::{gather, gather_space, scatter};
 use crate::host::map::{MapKernel, Operand, Place};
 use crate::host::stream::{self, PAST_CACHES};
 use crate::host::tile::Tile;
@@ -216,14 +216,9 @@ impl<'a> Run<'a> {
                 // SAFETY: `count` elements of the row, and room for them.
                 unsafe { gather(size, here, stride, tile, count) };
             } else {
-                let stride = kernel.space.inner_stride(index + 1);
-                let mut to = tile;
-                kernel.space.rows(position, count, |offsets, length| {
-                    let src = base.wrapping_offset(offsets[index + 1]);
-                    // SAFETY: `length` elements of a row; all rows together have `count`.
-                    unsafe { gather(size, src, stride, to, length) };
-                    to = to.wrapping_add(length * size);
-                });
+                let operand = (&kernel.space, index + 1);
+                // SAFETY: `count` elements of the operand, and room for them.
+                unsafe { gather_space(operand, (size, base), (position, count), tile) };
             }
             tile.cast_const()
         };

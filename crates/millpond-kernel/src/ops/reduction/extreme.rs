@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use num_complex::Complex;
 
-use super::{LANES, Reducer, SHORT_RUN, Words};
+use super::{LANES, Reducer, SHORT_RUN, Words, run_in_lanes};
 use crate::host::value::Value;
 
 /// A number with an order.
@@ -172,6 +172,12 @@ impl<E: End, T: Ordered> Reducer for Extreme<E, T> {
     #[inline(always)]
     fn finish(self, state: T, _: u64, _: f64) -> T {
         state
+    }
+
+    /// A choice takes several times as long as an addition, so more of them are under way.
+    #[inline(always)]
+    fn run(self, state: T, values: &[T::Storage], index: u64, _: bool) -> T {
+        run_in_lanes::<_, { 2 * LANES }>(self, state, values, index)
     }
 
     fn pack(self, state: T) -> Words {

@@ -105,32 +105,32 @@ pub trait Reducer: Copy + Send + Sync + 'static {
         fused: bool,
     ) -> Self::State {
         let _ = fused;
-        run_in_lanes(self, state, values, index)
+        run_in_lanes::<_, LANES>(self, state, values, index)
     }
 }
 
-/// Folds contiguous elements by [`LANES`] partials, so that additions needn't wait for one another.
+/// Folds contiguous elements by `N` partials, so that additions needn't wait for one another.
 #[inline(always)]
-fn run_in_lanes<R: Reducer>(
+fn run_in_lanes<R: Reducer, const N: usize>(
     reducer: R,
     state: R::State,
     values: &[<R::Value as Value>::Storage],
     index: u64,
 ) -> R::State {
-    let mut lanes = [reducer.nothing(); LANES];
-    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [reducer.nothing(); N];
+    let (chunks, rest) = values.as_chunks::<N>();
     let mut at = index;
     for chunk in chunks {
-        for lane in 0..LANES {
+        for lane in 0..N {
             let value = R::Value::load(chunk[lane]);
             lanes[lane] = reducer.push(lanes[lane], value, at + lane as u64);
         }
-        at += LANES as u64;
+        at += N as u64;
     }
     for (lane, value) in rest.iter().enumerate() {
         lanes[lane] = reducer.push(lanes[lane], R::Value::load(*value), at + lane as u64);
     }
-    let mut width = LANES / 2;
+    let mut width = N / 2;
     while width > 0 {
         for lane in 0..width {
             lanes[lane] = reducer.join(lanes[lane], lanes[lane + width]);

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use num_complex::Complex;
 
-use super::{Reducer, SHORT_RUN, Words, run_in_lanes};
+use super::{LANES, Reducer, SHORT_RUN, Words, run_in_lanes};
 use crate::host::value::Value;
 
 /// A sum of floats, and what rounding has left out of it.
@@ -431,7 +431,7 @@ macro_rules! sums {
             ) -> Self::State {
                 match T::of_run(values) {
                     Some(sum) => sum.add_to(state),
-                    None => run_in_lanes(self, state, values, index),
+                    None => run_in_lanes::<_, LANES>(self, state, values, index),
                 }
             }
 
