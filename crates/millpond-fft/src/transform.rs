@@ -147,10 +147,6 @@ impl TransformKernel {
             });
         }
         let items = sort.dtypes(real).map(DType::size);
-        let bytes = |layout: &Layout, item: usize| {
-            let span = layout.span();
-            span.start * item..span.end * item
-        };
         let (outputs, inputs) = (without(output, axis), without(input, axis));
         let operands = [Some((&outputs, items[1])), Some((&inputs, items[0]))];
         Ok(Self {
@@ -165,7 +161,7 @@ impl TransformKernel {
                 input.strides()[axis] * items[0] as isize,
             ],
             scale,
-            footprints: [bytes(output, items[1]), bytes(input, items[0])],
+            footprints: [output.byte_span(items[1]), input.byte_span(items[0])],
             filled: output.size() * items[1],
             shape: input.shape().into(),
             axis,

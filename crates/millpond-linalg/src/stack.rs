@@ -24,12 +24,6 @@ pub(crate) fn steps<const RANK: usize>(layout: &Layout) -> [isize; RANK] {
     std::array::from_fn(|axis| strides[strides.len() - RANK + axis])
 }
 
-/// The bytes that a layout's elements lie in.
-pub(crate) fn bytes(layout: &Layout, item: usize) -> Range<usize> {
-    let span = layout.span();
-    span.start * item..span.end * item
-}
-
 /// The footprint of an operand that is read.
 pub(crate) fn reads(bytes: &Range<usize>) -> Footprint {
     Footprint {
@@ -49,7 +43,7 @@ impl Extents {
     /// Those of a result and its operands, of items of one size.
     pub(crate) fn new(layouts: [&Layout; 3], item: usize) -> Self {
         Self {
-            bytes: layouts.map(|layout| bytes(layout, item)),
+            bytes: layouts.map(|layout| layout.byte_span(item)),
             filled: layouts[0].size() * item,
         }
     }

@@ -105,13 +105,14 @@ impl<'a> PlainCall<'a> {
     pub(crate) fn run(self) -> Result<Tensor> {
         let output = self.work.output();
         let layout = self.model.layout();
-        if fuse::is_worth_joining(self.queue, self.nanoseconds()) {
-            return self.run_joined();
+        let nanoseconds = self.nanoseconds();
+        if fuse::is_worth_joining(self.queue, nanoseconds) {
+            return self.run_joined(nanoseconds);
         }
         let memory = self
             .queue
             .allocate(self.kind, layout.size() * output.size())?;
-        PlainCall::launch(self, &memory)?;
+        PlainCall::launch(self, &memory, nanoseconds)?;
         Ok(Tensor::assemble(memory, output, layout.clone(), false))
     }
 
@@ -131,16 +132,16 @@ impl<'a> PlainCall<'a> {
             return Ok(false);
         }
         check_device(self.operation.name(), self.queue, out)?;
-        if fuse::is_worth_joining(self.queue, self.nanoseconds()) && self.join(out)? {
+        let nanoseconds = self.nanoseconds();
+        if fuse::is_worth_joining(self.queue, nanoseconds) && self.join(out)? {
             return Ok(true);
         }
-        PlainCall::launch(self, out.memory())?;
+        PlainCall::launch(self, out.memory(), nanoseconds)?;
         Ok(true)
     }
 
     #[inline(always)]
-    fn launch(mut self, target: &'a Allocation) -> Result<()> {
-        let nanoseconds = self.nanoseconds();
+    fn launch(mut self, target: &'a Allocation, nanoseconds: u32) -> Result<()> {
         self.memories[0] = target;
         let work = self.work.over(self.model.size());
         let memories = &self.memories[..self.count];
@@ -156,13 +157,13 @@ impl<'a> PlainCall<'a> {
 
     /// As [`PlainCall::run`], for work that is worth joining.
     #[inline(never)]
-    fn run_joined(self) -> Result<Tensor> {
+    fn run_joined(self, nanoseconds: u32) -> Result<Tensor> {
         let (output, layout) = (self.work.output(), self.model.layout());
         let bytes = layout.size() * output.size();
         let memory = self.queue.allocate(self.kind, bytes)?;
         let target = Tensor::assemble(memory, output, layout.clone(), false);
         if !self.join(&target)? {
-            PlainCall::launch(self, target.memory())?;
+            PlainCall::launch(self, target.memory(), nanoseconds)?;
         }
         Ok(target)
     }

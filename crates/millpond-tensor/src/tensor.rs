@@ -177,9 +177,9 @@ impl Tensor {
 
     /// The addresses between the first and the last byte of the elements.
     pub(crate) fn byte_span(&self) -> Range<usize> {
-        let span = self.layout.span();
+        let span = self.layout.byte_span(self.item_size());
         let base = self.memory.address().get();
-        base + span.start * self.item_size()..base + span.end * self.item_size()
+        base + span.start..base + span.end
     }
 
     /// Whether both may have bytes in common.

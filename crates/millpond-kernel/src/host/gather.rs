@@ -161,6 +161,25 @@ pub unsafe fn scatter(size: usize, src: *const u8, dst: *mut u8, stride: isize, 
     sized!(size, run);
 }
 
+/// Writes contiguous elements to the places of an operand of a space from number `position` on.
+///
+/// # Safety
+/// As for [`gather_space`], with the sides exchanged.
+pub(super) unsafe fn scatter_space(
+    (space, operand): (&Space, usize),
+    mut src: *const u8,
+    (size, base): (usize, *mut u8),
+    (position, count): (usize, usize),
+) {
+    let stride = space.inner_stride(operand);
+    space.rows(position, count, |offsets, length| {
+        let dst = base.wrapping_offset(offsets[operand]);
+        // SAFETY: `length` elements of a row; all rows together have `count`.
+        unsafe { scatter(size, src, dst, stride, length) };
+        src = src.wrapping_add(length * size);
+    });
+}
+
 /// # Safety
 /// As for [`scatter`].
 unsafe fn scatter_as<T: Copy>(src: *const T, dst: *mut u8, stride: isize, count: usize) {

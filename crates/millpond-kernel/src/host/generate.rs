@@ -9,7 +9,7 @@ use millpond_types::{DType, Kind, Layout, Scalar, Shape};
 
 use crate::error::{PlanError, UnsupportedDType};
 use crate::host::cast::cast;
-use crate::host::gather::scatter;
+use crate::host::gather::scatter_space;
 use crate::host::map::{Input, MapKernel};
 use crate::host::tile::{TILE_BYTES, Tile};
 use crate::simd;
@@ -75,17 +75,13 @@ impl Rule {
         }
     }
 
-    /// Element number `index` of a range of real numbers.
-    #[inline(always)]
-    fn real(self, index: usize) -> f64 {
-        self.part(index, Scalar::to_f64)
-    }
-
-    /// A part of element number `index` of a range.
-    #[inline(always)]
-    fn part(self, index: usize, of: impl Fn(Scalar) -> f64) -> f64 {
+    /// A part of the numbers of a range.
+    fn points(self, of: impl Fn(Scalar) -> f64) -> Points {
         match self {
-            Self::Arange { start, step } => of(start) + index as f64 * of(step),
+            Self::Arange { start, step } => Points::Steps {
+                start: of(start),
+                step: of(step),
+            },
             Self::Linspace {
                 start,
                 stop,
@@ -97,9 +93,18 @@ impl Rule {
                 } else {
                     count
                 };
-                between(of(start), of(stop), index, intervals)
+                let (start, stop) = (of(start), of(stop));
+                Points::Interval {
+                    start,
+                    stop,
+                    step: (stop - start) / intervals as f64,
+                    intervals,
+                }
             }
-            _ => 0.0,
+            _ => Points::Steps {
+                start: 0.0,
+                step: 0.0,
+            },
         }
     }
 
@@ -116,27 +121,41 @@ impl Rule {
     }
 }
 
-/// The point after `index` of `intervals` steps; the ends are met to the bit.
-fn between(start: f64, stop: f64, index: usize, intervals: usize) -> f64 {
-    if index == 0 {
-        return start;
-    }
-    if index == intervals {
-        return stop;
-    }
-    let step = (stop - start) / intervals as f64;
-    if step == 0.0 || !step.is_finite() {
-        // The step underflowed or overflowed: weigh the ends instead.
-        let share = index as f64 / intervals as f64;
-        return start * (1.0 - share) + stop * share;
-    }
-    start + index as f64 * step
+/// Evenly spaced numbers, of which is known what all of them need.
+#[derive(Clone, Copy)]
+enum Points {
+    /// `start + index * step`.
+    Steps { start: f64, step: f64 },
+    /// As many steps from `start` to `stop`; the ends are met to the bit.
+    Interval {
+        start: f64,
+        stop: f64,
+        step: f64,
+        intervals: usize,
+    },
 }
 
-/// Writes the bits of `start + i * step`, from number `position` on.
-fn fill_evenly((start, step): (f64, f64), position: usize, words: &mut [u64]) {
-    for (index, word) in words.iter_mut().enumerate() {
-        *word = (start + (position + index) as f64 * step).to_bits();
+impl Points {
+    #[inline(always)]
+    fn at(self, index: usize) -> f64 {
+        match self {
+            Self::Steps { start, step } => start + index as f64 * step,
+            Self::Interval { start, .. } if index == 0 => start,
+            Self::Interval {
+                stop, intervals, ..
+            } if index == intervals => stop,
+            Self::Interval {
+                start,
+                stop,
+                step,
+                intervals,
+            } if step == 0.0 || !step.is_finite() => {
+                // The step underflowed or overflowed: weigh the ends instead.
+                let share = index as f64 / intervals as f64;
+                start * (1.0 - share) + stop * share
+            }
+            Self::Interval { start, step, .. } => start + index as f64 * step,
+        }
     }
 }
 
@@ -164,13 +183,12 @@ impl GenerateKernel {
                 dtypes: [dtype].into_iter().collect(),
             }));
         }
-        let span = layout.span();
         Ok(Self {
             rule,
             dtype,
             shape: layout.shape().into(),
             space: Space::ordered(layout.shape(), &[Some((layout, dtype.size()))]),
-            footprint: span.start * dtype.size()..span.end * dtype.size(),
+            footprint: layout.byte_span(dtype.size()),
         })
     }
 
@@ -193,25 +211,18 @@ impl GenerateKernel {
                     *word = start.wrapping_add(steps).cast_unsigned();
                 }
             }
-            (DType::Float64, Rule::Arange { start, step }) => {
-                fill_evenly(
-                    (start.to_f64(), step.to_f64()),
-                    position,
-                    &mut tile.0[..count],
-                );
-            }
             (DType::Float64, _) => {
+                let points = rule.points(Scalar::to_f64);
                 for (index, word) in tile.0[..count].iter_mut().enumerate() {
-                    *word = rule.real(position + index).to_bits();
+                    *word = points.at(position + index).to_bits();
                 }
             }
             (DType::Complex128, _) => {
-                for (index, words) in tile.0.as_chunks_mut::<2>().0[..count]
-                    .iter_mut()
-                    .enumerate()
-                {
-                    let part = |of: fn(Scalar) -> f64| rule.part(position + index, of).to_bits();
-                    *words = [part(|z| z.to_complex().re), part(|z| z.to_complex().im)];
+                let re = rule.points(|z| z.to_complex().re);
+                let im = rule.points(|z| z.to_complex().im);
+                let pairs = &mut tile.0.as_chunks_mut::<2>().0[..count];
+                for (index, words) in pairs.iter_mut().enumerate() {
+                    *words = [re, im].map(|points| points.at(position + index).to_bits());
                 }
             }
             _ => self.mask(position, count, tile),
@@ -277,7 +288,6 @@ unsafe impl HostKernel for GenerateKernel {
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         let base: *mut u8 = bases[0].as_ptr();
         let size = self.dtype.size();
-        let stride = self.space.inner_stride(0);
         let computed = self.rule.compute(self.dtype);
         let level = simd::current();
         let (mut wide, mut converted) = (Wide([0; TILE_BYTES / 8]), Tile::new());
@@ -289,13 +299,9 @@ unsafe impl HostKernel for GenerateKernel {
             let to = converted.as_mut_ptr();
             // SAFETY: `count` elements were made, and the other tile has room for as many.
             unsafe { cast(level, (computed, made), (self.dtype, to), count) };
-            let mut from = to.cast_const();
-            self.space.rows(position, count, |offsets, length| {
-                let dst = base.wrapping_offset(offsets[0]);
-                // SAFETY: `length` elements of a row of the output, made above.
-                unsafe { scatter(size, from, dst, stride, length) };
-                from = from.wrapping_add(length * size);
-            });
+            let elements = (position, count);
+            // SAFETY: `count` elements of the output, made above.
+            unsafe { scatter_space((&self.space, 0), to, (size, base), elements) };
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use super::field::Field;
 use super::routine::{Routine, Undefined, Value};
 use crate::error::LinalgError;
-use crate::stack::{bytes, check_shape, outer, reads, stacked};
+use crate::stack::{check_shape, outer, reads, stacked};
 
 /// Multiplications worth a thread of their own.
 const GRAIN: usize = 1 << 15;
@@ -47,7 +47,7 @@ impl Part {
             rows,
             columns,
             steps: [row_step, column_step],
-            bytes: bytes(layout, item),
+            bytes: layout.byte_span(item),
             filled: layout.size() * item,
         }
     }

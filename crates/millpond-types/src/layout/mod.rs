@@ -217,6 +217,19 @@ impl Layout {
         low as usize..high as usize + 1
     }
 
+    /// The bytes that elements of this size lie in, as a range within the allocation.
+    ///
+    /// ```
+    /// # use millpond_types::Layout;
+    /// let columns = Layout::new(&[2], &[3], 1)?;
+    /// assert_eq!(columns.byte_span(4), 4..20);
+    /// # Ok::<(), millpond_types::shape::ShapeError>(())
+    /// ```
+    pub fn byte_span(&self, item_size: usize) -> Range<usize> {
+        let span = self.span();
+        span.start * item_size..span.end * item_size
+    }
+
     /// The same layout beginning elsewhere.
     #[must_use]
     pub fn at_offset(mut self, offset: usize) -> Self {

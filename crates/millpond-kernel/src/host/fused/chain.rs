@@ -118,9 +118,9 @@ fn are_apart(a: &Range<usize>, b: &Range<usize>) -> bool {
 }
 
 fn span(view: &View<'_>) -> Range<usize> {
-    let (span, item) = (view.layout.span(), view.dtype.size());
+    let span = view.layout.byte_span(view.dtype.size());
     let base = view.base.get();
-    base + span.start * item..base + span.end * item
+    base + span.start..base + span.end
 }
 
 /// Where an input comes from.
@@ -158,6 +158,12 @@ pub(super) struct Fold {
     pub(super) after: usize,
 }
 
+/// A step or a reduction, each with its number among its like.
+pub(super) enum Part<'a> {
+    Step(usize, &'a Joined),
+    Fold(usize, &'a Fold),
+}
+
 /// The steps so far.
 #[derive(Debug)]
 pub(super) struct Chain {
@@ -186,17 +192,27 @@ impl Chain {
         &self.shape
     }
 
-    /// What its steps and reductions are called, in their order.
-    pub(super) fn names(&self) -> Vec<&'static str> {
-        let mut names = Vec::new();
-        let mut folds = self.folds.iter().peekable();
+    /// Its steps and reductions, in their order.
+    pub(super) fn parts(&self) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        let mut folds = self.folds.iter().enumerate().peekable();
         for number in 0..=self.steps.len() {
-            while let Some(fold) = folds.next_if(|fold| fold.after == number) {
-                names.push(fold.kernel.name());
+            while let Some((index, fold)) = folds.next_if(|(_, fold)| fold.after == number) {
+                parts.push(Part::Fold(index, fold));
             }
-            names.extend(self.steps.get(number).map(|step| step.name));
+            let step = self.steps.get(number);
+            parts.extend(step.map(|step| Part::Step(number, step)));
         }
-        names
+        parts
+    }
+
+    /// What they are called.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        let name = |part: Part<'_>| match part {
+            Part::Step(_, step) => step.name,
+            Part::Fold(_, fold) => fold.kernel.name(),
+        };
+        self.parts().into_iter().map(name).collect()
     }
 
     /// Appends a step, if the chain can take it; nothing has changed otherwise.

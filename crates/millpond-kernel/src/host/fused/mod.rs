@@ -7,7 +7,7 @@
 //!
 //! * `chain` is what was asked for, and decides what can be joined;
 //! * `program` is what is carried out: loads, conversions, bodies and stores, with a place for each
-//!   intermediate;
+//!   intermediate, and `compile` makes one of a chain;
 //! * `run` carries it out, tile by tile.
 
 use std::fmt;
@@ -19,6 +19,7 @@ use millpond_hal::{Access, Address, Footprint, Growing, HostKernel, KernelError}
 use millpond_types::shape::Tuple;
 
 mod chain;
+mod compile;
 mod program;
 mod run;
 
@@ -41,7 +42,7 @@ const PATIENCE: Duration = Duration::from_micros(200);
 /// Its operands are those of the first step: the output and then the inputs that aren't scalars.
 /// Whoever adds a step promises for the step's own operands what a submission would.
 pub struct FusedKernel {
-    growing: Mutex<Draft>,
+    draft: Mutex<Draft>,
     made: Instant,
     sealed: Condvar,
     program: OnceLock<Program>,
@@ -67,10 +68,7 @@ impl FusedKernel {
         if size == 0 || !chain.join(step) {
             return None;
         }
-        let bytes = |view: &View<'_>| {
-            let (span, item) = (view.layout.span(), view.dtype.size());
-            span.start * item..span.end * item
-        };
+        let bytes = |view: &View<'_>| view.layout.byte_span(view.dtype.size());
         let filled = size * step.output.dtype.size();
         let output = Footprint::filled(bytes(&step.output), filled);
         let inputs = step.inputs.iter().filter_map(|input| match input {
@@ -82,7 +80,7 @@ impl FusedKernel {
         });
         Some(Self {
             operands: std::iter::once(output).chain(inputs).collect(),
-            growing: Mutex::new(Draft {
+            draft: Mutex::new(Draft {
                 chain: Some(chain),
                 is_sealed: false,
                 is_awaited: false,
@@ -95,9 +93,9 @@ impl FusedKernel {
 
     /// Appends a step, if the kernel hasn't begun and the step fits.
     pub fn join(&self, step: &Step<'_>) -> bool {
-        let mut growing = self.growing();
-        let open = !growing.is_sealed;
-        growing
+        let mut draft = self.draft();
+        let open = !draft.is_sealed;
+        draft
             .chain
             .as_mut()
             .is_some_and(|chain| open && chain.join(step))
@@ -114,25 +112,16 @@ impl FusedKernel {
         input: &View<'_>,
         output: &View<'_>,
     ) -> Result<(), Box<ReduceKernel>> {
-        let mut growing = self.growing();
-        let open = !growing.is_sealed;
-        match &mut growing.chain {
+        let mut draft = self.draft();
+        let open = !draft.is_sealed;
+        match &mut draft.chain {
             Some(chain) if open => chain.join_fold(kernel, input, output),
             _ => Err(kernel),
         }
     }
 
-    /// The number of steps so far; none once it has begun.
-    #[must_use]
-    pub fn steps(&self) -> usize {
-        self.growing()
-            .chain
-            .as_ref()
-            .map_or(0, |chain| chain.steps.len())
-    }
-
-    fn growing(&self) -> MutexGuard<'_, Draft> {
-        self.growing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn draft(&self) -> MutexGuard<'_, Draft> {
+        self.draft.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no further step comes for a moment.
@@ -141,24 +130,24 @@ impl FusedKernel {
             let chain = draft.chain.as_ref().filter(|_| !draft.is_sealed);
             chain.map_or(0, |chain| chain.steps.len() + chain.folds.len())
         };
-        let mut growing = self.growing();
+        let mut draft = self.draft();
         let mut before = 0;
-        growing.is_awaited = true;
-        while count(&growing) > before && self.made.elapsed() < PATIENCE {
-            before = count(&growing);
-            let waited = self.sealed.wait_timeout(growing, LINGER);
-            growing = waited.unwrap_or_else(PoisonError::into_inner).0;
+        draft.is_awaited = true;
+        while count(&draft) > before && self.made.elapsed() < PATIENCE {
+            before = count(&draft);
+            let waited = self.sealed.wait_timeout(draft, LINGER);
+            draft = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        growing.is_awaited = false;
-        growing.is_sealed = true;
+        draft.is_awaited = false;
+        draft.is_sealed = true;
     }
 
     fn program(&self) -> &Program {
         self.program.get_or_init(|| {
-            let mut growing = self.growing();
-            growing.is_sealed = true;
-            let chain = growing.chain.take();
-            drop(growing);
+            let mut draft = self.draft();
+            draft.is_sealed = true;
+            let chain = draft.chain.take();
+            drop(draft);
             Program::new(chain.unwrap_or_else(|| Chain::new(&[])))
         })
     }
@@ -172,15 +161,15 @@ impl fmt::Debug for FusedKernel {
 
 impl Growing for FusedKernel {
     fn seal(&self) {
-        let mut growing = self.growing();
-        growing.is_sealed = true;
-        if growing.is_awaited {
+        let mut draft = self.draft();
+        draft.is_sealed = true;
+        if draft.is_awaited {
             self.sealed.notify_all();
         }
     }
 
     fn forget(&self, addresses: &Range<usize>) {
-        if let Some(chain) = &mut self.growing().chain {
+        if let Some(chain) = &mut self.draft().chain {
             chain.forget(addresses);
         }
     }
@@ -233,8 +222,8 @@ unsafe impl HostKernel for FusedKernel {
         if let Some(program) = self.program.get() {
             return write(f, program.names(), program.shape());
         }
-        let growing = self.growing();
-        let Some(chain) = &growing.chain else {
+        let draft = self.draft();
+        let Some(chain) = &draft.chain else {
             return f.write_str("fused");
         };
         write(f, &chain.names(), chain.shape())

@@ -11,7 +11,7 @@ use crate::host::cast::cast;
 use crate::host::fused::program::{
     Constant, Instruction, Node, Place, Program, REGISTER_BYTES, Scattered,
 };
-use crate::host::gather::{gather, gather_space, scatter};
+use crate::host::gather::{gather, gather_space, scatter_space};
 use crate::host::reduce::Pieces;
 use crate::host::stream;
 use crate::ops::reduction::Words;
@@ -245,7 +245,7 @@ impl Run<'_> {
 /// # Safety
 /// `src` holds the elements, whose places may be written.
 unsafe fn store(
-    mut src: *const u8,
+    src: *const u8,
     to: &Scattered,
     (is_linear, past): (bool, bool),
     position: usize,
@@ -264,11 +264,6 @@ unsafe fn store(
         }
         return;
     }
-    let stride = to.space.inner_stride(0);
-    to.space.rows(position, count, |offsets, length| {
-        let dst = base.wrapping_offset(offsets[0]);
-        // SAFETY: `length` elements of a row; all rows together have `count`.
-        unsafe { scatter(to.item, src, dst, stride, length) };
-        src = src.wrapping_add(length * to.item);
-    });
+    // SAFETY: `count` elements, and their places.
+    unsafe { scatter_space((&to.space, 0), src, (to.item, base), (position, count)) };
 }

@@ -79,7 +79,6 @@ impl LineKernel {
         if !fits || count >= MANY {
             return None;
         }
-        let span = line.array.span();
         Some(Self {
             name: line.name,
             direction: line.direction,
@@ -90,7 +89,7 @@ impl LineKernel {
             step,
             indices: (count, line.indices.offset() * size_of::<i64>()),
             begins: [line.array.offset() * item, line.packed.offset() * item],
-            span: span.start * item..span.end * item,
+            span: line.array.byte_span(item),
             result: line.packed.shape().into(),
         })
     }

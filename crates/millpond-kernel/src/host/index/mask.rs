@@ -85,8 +85,7 @@ impl MaskKernel {
             Direction::Get => Block::new(&masked.packed_kept, &masked.array_kept, size),
             Direction::Set => Block::new(&masked.array_kept, &masked.packed_kept, size),
         };
-        let bytes = |layout: &Layout| layout.span().start * size..layout.span().end * size;
-        let (array, packed) = (bytes(select.array), bytes(select.packed));
+        let (array, packed) = (select.array.byte_span(size), select.packed.byte_span(size));
         let part = |bytes, access| Footprint { bytes, access };
         let footprints = match select.direction {
             Direction::Get => {
@@ -324,17 +323,13 @@ impl NonzeroKernel {
         // An array whose offsets are the coordinates.
         *step = 1;
         let numbers = Layout::new(mask.shape(), &steps, 0)?;
-        let span = coordinates.span();
         Ok(Self {
             selected: Selected::new(mask, Some((&numbers, 1))),
             shape: mask.shape().into(),
             axis,
             stride: coordinates.strides().first().copied().unwrap_or(1) * SIZE as isize,
             begin: (coordinates.offset() * SIZE) as isize,
-            footprint: Footprint::filled(
-                span.start * SIZE..span.end * SIZE,
-                coordinates.size() * SIZE,
-            ),
+            footprint: Footprint::filled(coordinates.byte_span(SIZE), coordinates.size() * SIZE),
         })
     }
 }

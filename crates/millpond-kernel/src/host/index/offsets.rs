@@ -9,7 +9,7 @@ use super::TILE;
 use super::pick::PickIndex;
 use crate::host::cast::cast;
 use crate::host::contiguous::is_aligned;
-use crate::host::gather::gather;
+use crate::host::gather::gather_space;
 use crate::host::level::{Work, at_level};
 use crate::host::tile::{TILE_BYTES, Tile};
 use crate::simd;
@@ -62,11 +62,11 @@ impl Indices {
     /// Indices along an axis of so many elements, so many bytes apart.
     pub(super) fn new(index: &PickIndex<'_>, size: usize, stride: isize) -> Self {
         let (dtype, layout) = (index.dtype, index.layout);
-        let (item, span) = (dtype.size(), layout.span());
+        let item = dtype.size();
         Self {
             dtype,
             space: Space::ordered(layout.shape(), &[Some((layout, item))]),
-            footprint: span.start * item..span.end * item,
+            footprint: layout.byte_span(item),
             axis: index.called,
             size,
             stride,
@@ -176,14 +176,8 @@ impl Indices {
         let mut found = first;
         if !is_direct {
             let tile = raw.as_mut_ptr();
-            let stride = self.space.inner_stride(0);
-            let mut to = tile;
-            self.space.rows(position, count, |offsets, length| {
-                let src = base.wrapping_offset(offsets[0]);
-                // SAFETY: `length` indices of a row, and all rows together have `count`.
-                unsafe { gather(item, src, stride, to, length) };
-                to = to.wrapping_add(length * item);
-            });
+            // SAFETY: `count` indices, and a tile with room for them.
+            unsafe { gather_space((&self.space, 0), (item, base), (position, count), tile) };
             found = tile;
         }
         if is_wide {

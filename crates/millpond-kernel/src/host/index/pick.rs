@@ -124,8 +124,7 @@ impl PickKernel {
             let stride = pick.array.strides()[index.axis] * size as isize;
             Indices::new(index, pick.array.shape()[index.axis], stride)
         });
-        let bytes = |layout: &Layout| layout.span().start * size..layout.span().end * size;
-        let (array, packed) = (bytes(pick.array), bytes(pick.packed));
+        let (array, packed) = (pick.array.byte_span(size), pick.packed.byte_span(size));
         let read = |bytes| Footprint {
             bytes,
             access: Access::Read,

@@ -175,7 +175,7 @@ impl MapKernel {
                         compute,
                         scalar: None,
                         base,
-                        footprint: footprint(layout, *dtype),
+                        footprint: layout.byte_span(dtype.size()),
                         place: place(index + 1, *dtype),
                     }
                 }
@@ -196,7 +196,7 @@ impl MapKernel {
             compute,
             scalar: None,
             base: 0,
-            footprint: footprint(layout, dtype),
+            footprint: layout.byte_span(dtype.size()),
             // An output of one element counts as linear: nothing else is constant.
             place: if space.size() == 1 {
                 Place::Linear
@@ -225,11 +225,6 @@ impl MapKernel {
     fn arrays(&self) -> impl Iterator<Item = &Operand> {
         self.inputs.iter().filter(|input| input.scalar.is_none())
     }
-}
-
-fn footprint(layout: &Layout, dtype: DType) -> Range<usize> {
-    let span = layout.span();
-    span.start * dtype.size()..span.end * dtype.size()
 }
 
 impl fmt::Debug for MapKernel {

@@ -7,7 +7,7 @@ use millpond_hal::Address;
 use crate::host::body::{Inputs, MAX_INPUTS};
 use crate::host::cast::cast;
 use crate::host::contiguous::is_aligned;
-use crate::host::gather::{gather, gather_space, scatter};
+use crate::host::gather::{gather, gather_space, scatter, scatter_space};
 use crate::host::map::{MapKernel, Operand, Place};
 use crate::host::stream::{self, PAST_CACHES};
 use crate::host::tile::Tile;
@@ -304,14 +304,9 @@ impl<'a> Run<'a> {
             // SAFETY: `count` elements of the output's row.
             unsafe { scatter(size, computed, here, stride, count) };
         } else {
-            let stride = kernel.space.inner_stride(0);
-            let out = self.out;
-            kernel.space.rows(position, count, |offsets, length| {
-                let dst = out.wrapping_offset(offsets[0]);
-                // SAFETY: `length` elements of a row; all rows together have `count`.
-                unsafe { scatter(size, computed, dst, stride, length) };
-                computed = computed.wrapping_add(length * size);
-            });
+            let to = (size, self.out);
+            // SAFETY: `count` elements of the output.
+            unsafe { scatter_space((&kernel.space, 0), computed, to, (position, count)) };
         }
     }
 }

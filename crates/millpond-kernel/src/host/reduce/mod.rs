@@ -19,7 +19,7 @@ use crate::error::{PlanError, UnsupportedDType};
 use crate::host::cast::cast;
 use crate::host::contiguous::is_aligned;
 use crate::host::fold::{COLUMNS, Fold};
-use crate::host::gather::scatter;
+use crate::host::gather::scatter_space;
 use crate::host::tile::{TILE_BYTES, Tile};
 use crate::ops::reduction::{ReduceSignature, Reduction, SHORT_RUN, Words};
 use crate::simd;
@@ -174,15 +174,11 @@ impl ReduceKernel {
         } else {
             kept.size() * blocks * 4
         };
-        let bytes = |(dtype, layout): (DType, &Layout)| {
-            let span = layout.span();
-            (dtype, span.start * dtype.size()..span.end * dtype.size())
-        };
         Ok(Self {
             reduction,
             fold,
-            output: bytes(output),
-            input: bytes(input),
+            output: (output.0, output.1.byte_span(output.0.size())),
+            input: (input.0, input.1.byte_span(item)),
             shape: input.1.shape().into(),
             axes: axes.into(),
             kept,
@@ -312,7 +308,7 @@ impl ReduceKernel {
     unsafe fn place(&self, base: *mut u8, outputs: Range<usize>, mut from: *const u8) {
         const { assert!(COLUMNS * 16 <= TILE_BYTES) };
         let (level, computed, dtype) = (simd::current(), self.fold.output(), self.output.0);
-        let (count, stride) = (outputs.len(), self.kept.inner_stride(0));
+        let count = outputs.len();
         let mut converted = Tile::new();
         if computed != dtype {
             let to = converted.as_mut_ptr();
@@ -320,12 +316,9 @@ impl ReduceKernel {
             unsafe { cast(level, (computed, from), (dtype, to), count) };
             from = to;
         }
-        self.kept.rows(outputs.start, count, |offsets, length| {
-            let dst = base.wrapping_offset(offsets[0]);
-            // SAFETY: `length` outputs of a row, which the caller vouches for.
-            unsafe { scatter(dtype.size(), from, dst, stride, length) };
-            from = from.wrapping_add(length * dtype.size());
-        });
+        let to = (dtype.size(), base);
+        // SAFETY: the outputs, which the caller vouches for.
+        unsafe { scatter_space((&self.kept, 0), from, to, (outputs.start, count)) };
     }
 
     /// Whether outputs are folded side by side, each of so few elements that one partial holds them.

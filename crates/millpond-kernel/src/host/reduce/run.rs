@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::host::cast::cast;
 use crate::host::contiguous::is_aligned;
 use crate::host::fold::{COLUMNS, PARTIAL_BYTES, Rows};
-use crate::host::gather::gather;
+use crate::host::gather::{gather, gather_space};
 use crate::host::reduce::{LONG_RUN, ReduceKernel, SHORT_ROW};
 use crate::host::tile::Tile;
 use crate::ops::reduction::{SHORT_RUN, Words};
@@ -75,13 +75,9 @@ impl<'a> Run<'a> {
                     // SAFETY: `count` elements of a row, and room for them.
                     unsafe { gather(size, src, stride, tile, count) };
                 } else {
-                    let mut to = tile;
-                    kernel.reduced.rows(position, count, |offsets, length| {
-                        let src = base.wrapping_offset(offsets[0]);
-                        // SAFETY: `length` elements of a row; all rows have `count`.
-                        unsafe { gather(size, src, stride, to, length) };
-                        to = to.wrapping_add(length * size);
-                    });
+                    let operand = (&kernel.reduced, 0);
+                    // SAFETY: `count` elements, and room for them.
+                    unsafe { gather_space(operand, (size, base), (position, count), tile) };
                 }
                 tile.cast_const()
             };
@@ -251,13 +247,9 @@ impl<'a> Run<'a> {
                     // SAFETY: one element of each of `count` outputs.
                     unsafe { gather(size, src, stride, tile, count) };
                 } else {
-                    let mut to = tile;
-                    kernel.kept.rows(output, count, |offsets, length| {
-                        let src = self.input.wrapping_offset(offsets[1] + offset);
-                        // SAFETY: one element of each of `length` outputs.
-                        unsafe { gather(size, src, stride, to, length) };
-                        to = to.wrapping_add(length * size);
-                    });
+                    let base = self.input.wrapping_offset(offset);
+                    // SAFETY: one element of each of `count` outputs.
+                    unsafe { gather_space((&kernel.kept, 1), (size, base), (output, count), tile) };
                 }
                 tile.cast_const()
             };

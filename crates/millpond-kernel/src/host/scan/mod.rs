@@ -157,10 +157,10 @@ impl ScanPlan {
             }));
         };
         let side = |(dtype, layout): (DType, &Layout)| {
-            let (span, size) = (layout.span(), dtype.size());
+            let size = dtype.size();
             Side {
                 dtype,
-                bytes: span.start * size..span.end * size,
+                bytes: layout.byte_span(size),
                 stride: layout.strides()[axis] * size as isize,
             }
         };

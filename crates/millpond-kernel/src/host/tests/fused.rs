@@ -380,6 +380,31 @@ fn compare(seed: u64, rows: usize, columns: usize, steps: usize) -> (usize, usiz
 }
 
 #[test]
+fn what_nobody_can_name_any_more_is_not_written() {
+    let line = || Layout::new(&[1, 5000], &[5000, 1], 0).unwrap();
+    let square = |from, to| Plan {
+        operation: find("square"),
+        computes: vec![DType::Float32],
+        output: (to, DType::Float32, line()),
+        inputs: vec![Ok((from, DType::Float32, line()))],
+    };
+    let mut bank = Bank::new(5000);
+    bank.fill(0, &(DType::Float32, line()));
+    let untouched = bank.bytes(1).to_vec();
+    let mut alone = bank.clone();
+    square(0, 1).alone(&mut alone);
+    square(1, 2).alone(&mut alone);
+
+    let kernel = square(0, 1).step(&mut bank, FusedKernel::new).unwrap();
+    assert!(square(1, 2).step(&mut bank, |step| kernel.join(step)));
+    let begin = bank.base(1).get();
+    kernel.forget(&(begin..begin + untouched.len()));
+    finish(&kernel, &mut Dice::new(1));
+    assert!(bank.bytes(1) == untouched, "written for nobody");
+    assert!(bank.bytes(2) == alone.bytes(2));
+}
+
+#[test]
 fn random_chains_give_the_bits_of_their_steps() {
     for level in levels() {
         let _level = AtLevel::new(level);
