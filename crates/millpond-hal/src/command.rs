@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 
 use crate::error::Failure;
 use crate::gate::Gate;
-use crate::kernel::{Access, HostKernel};
+use crate::kernel::{Access, HostKernel, Traffic};
 use crate::point::Point;
+use crate::watch::Watch;
 
 /// An address in the unified address space of host and devices.
 ///
@@ -157,6 +158,26 @@ pub enum Command {
 }
 
 impl Command {
+    /// What a copy, a fill or a launch moves. Other commands don't say.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        match *self {
+            Self::Copy { bytes, .. } => Traffic {
+                operations: 1,
+                read: bytes,
+                written: bytes,
+                spared: 0,
+            },
+            Self::Fill { bytes, .. } => Traffic {
+                operations: 1,
+                written: bytes,
+                ..Traffic::default()
+            },
+            Self::Launch { ref kernel, .. } => kernel.traffic(),
+            _ => Traffic::default(),
+        }
+    }
+
     /// The bytes that a copy, a fill or a launch uses. Other commands don't say.
     ///
     /// Of a launch with the wrong number of bases, those that there are.
@@ -251,6 +272,8 @@ pub struct Submission<'a> {
     pub claims: &'a [Touch],
     /// The source line it comes from, where lines are traced.
     pub origin: Option<Arc<str>>,
+    /// Who is told when it is carried out.
+    pub watch: Option<Arc<dyn Watch>>,
 }
 
 impl Submission<'_> {
@@ -264,6 +287,7 @@ impl Submission<'_> {
             touches: &[],
             claims: &[],
             origin: None,
+            watch: None,
         }
     }
 }

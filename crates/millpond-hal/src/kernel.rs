@@ -59,6 +59,28 @@ impl Footprint {
     }
 }
 
+/// What an execution moves between memory and the processor: bytes from the first to the last of
+/// each operand, each counted once however often it is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Operations that it carries out.
+    pub operations: usize,
+    /// Bytes that it reads.
+    pub read: usize,
+    /// Bytes that it writes.
+    pub written: usize,
+    /// Bytes that its operations would have moved besides, each by itself.
+    pub spared: usize,
+}
+
+impl Traffic {
+    /// Bytes read and written.
+    #[must_use]
+    pub const fn moved(&self) -> usize {
+        self.read + self.written
+    }
+}
+
 /// An error that a kernel found while running.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
@@ -96,6 +118,20 @@ pub unsafe trait HostKernel: Send + Sync {
 
     /// What it touches of an operand.
     fn footprint(&self, operand: usize) -> Footprint;
+
+    /// What an execution moves; of a kernel that may grow, once it has begun.
+    fn traffic(&self) -> Traffic {
+        let mut traffic = Traffic {
+            operations: 1,
+            ..Traffic::default()
+        };
+        for operand in 0..self.operands() {
+            let Footprint { bytes, access } = self.footprint(operand);
+            traffic.read += if access.reads() { bytes.len() } else { 0 };
+            traffic.written += if access.writes() { bytes.len() } else { 0 };
+        }
+        traffic
+    }
 
     /// Called by the backend when a command is about to start, before it asks for anything else:
     /// a kernel that could be given more to do takes no more from here on. It may take a moment,

@@ -79,6 +79,7 @@ pub mod point;
 )]
 pub mod queue;
 mod sync;
+pub mod watch;
 
 pub use arena::{Arena, ArenaId, HandleError, Place};
 pub use command::{Address, Advice, Command, HostTask, Pattern, Submission, Touch};
@@ -87,7 +88,8 @@ pub use driver::Driver;
 pub use error::{DeviceError, Failure, FailureKind};
 pub use gate::Gate;
 pub use info::{Cache, DeviceClass, DeviceInfo, device_label};
-pub use kernel::{Access, Footprint, Growing, HostKernel, KernelError};
+pub use kernel::{Access, Footprint, Growing, HostKernel, KernelError, Traffic};
 pub use life::Life;
 pub use point::{Point, Progress, QueueId};
 pub use queue::{Queue, QueueOptions, Times, Wait};
+pub use watch::Watch;

@@ -42,6 +42,7 @@ pub mod clock;
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod explain;
 pub mod graph;
 #[allow(unsafe_code, reason = "registers a fork handler")]
 mod lifecycle;
@@ -68,6 +69,7 @@ pub mod waiting;
 pub use device::Device;
 pub use error::{Error, Result};
 pub use event::{Event, Status};
+pub use explain::{Closed, Execution, Explanation};
 pub use graph::{
     Graph, GraphBuilder, GraphMemory, GraphOperand, GraphOptions, GraphUse, RequiredMemory,
 };
@@ -76,7 +78,7 @@ pub use memory::{
 };
 pub use millpond_hal::{
     Access, Address, Advice, Failure, FailureKind, Gate, HandleError, Partition, Pattern,
-    QueueOptions, Touch,
+    QueueOptions, Touch, Traffic,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{

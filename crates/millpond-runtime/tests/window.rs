@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use millpond_hal::{Address, Footprint, Growing, HostKernel, KernelError};
-use millpond_runtime::{Access, Allocation, MemoryKind, Queue, Use};
+use millpond_runtime::trace::set_origin;
+use millpond_runtime::{Access, Allocation, Closed, Explanation, MemoryKind, Queue, Use};
 use millpond_testkit::watchdog::watched;
 use support::{Affine, BIG, Sum, close_gate, device, in_order, numbers, stays_pending, values};
 
@@ -378,5 +379,42 @@ fn many_threads_join_and_each_sees_its_own() {
             }
         });
         assert_eq!(values(&shared), [1200]);
+    });
+}
+
+#[test]
+fn an_explanation_tells_what_a_window_became_and_why_it_took_no_more() {
+    watched(|| {
+        let device = device();
+        let (queue, other) = (device.default_queue().unwrap(), in_order(&device));
+        let (x, y) = (numbers(&queue, &[1]), numbers(&queue, &[1]));
+        let touch = |queue: &Queue, memory: &Allocation| {
+            queue.launch(SAME, &[memory], BIG).unwrap();
+        };
+        let tells: [(Closed, &dyn Fn()); 3] = [
+            (Closed::Waited, &|| drop(queue.record().unwrap())),
+            (Closed::Next, &|| touch(&queue, &y)),
+            (Closed::OtherQueue, &|| touch(&other, &x)),
+        ];
+        for (why, tell) in tells {
+            let gate = close_gate(&queue);
+            let explanation = Explanation::begin();
+            for line in ["model.py:1", "model.py:2", "model.py:2"] {
+                set_origin(Some(line.into()));
+                step(&queue, &x, 1, 1);
+            }
+            set_origin(None);
+            tell();
+            gate.open();
+            let executions = explanation.finish().unwrap();
+            let window = &executions[0];
+            assert_eq!(window.closed, Some(why));
+            assert_eq!(window.lines, ["model.py:1".into(), "model.py:2".into()]);
+        }
+        let explanation = Explanation::begin();
+        step(&queue, &x, 1, 1);
+        let executions = explanation.finish().unwrap();
+        assert_eq!(executions[0].closed, Some(Closed::Ready));
+        assert_eq!(values(&x), [11]);
     });
 }

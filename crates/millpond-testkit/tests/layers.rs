@@ -13,4 +13,4 @@ fn layered() -> impl Driver {
 }
 
 millpond_testkit::backend_contract!(layered;
-    alloc, concurrency, drop, error, gate, order, partition, point, shutdown, task);
+    alloc, concurrency, drop, error, gate, order, partition, point, shutdown, task, watch);

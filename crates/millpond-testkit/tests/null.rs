@@ -3,4 +3,4 @@
 use millpond_hal::null::NullDriver;
 
 millpond_testkit::backend_contract!(NullDriver::default;
-    alloc, concurrency, drop, error, gate, order, partition, point, shutdown, task);
+    alloc, concurrency, drop, error, gate, order, partition, point, shutdown, task, watch);

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-use millpond_hal::Failure;
+use millpond_hal::{Failure, Watch};
 
 use super::CpuQueue;
 use crate::executor::guard;
@@ -32,6 +32,8 @@ pub(crate) enum Dependent {
     Thread(Thread),
     /// A callback.
     Callback(Callback),
+    /// Who asked to be told of this very command.
+    Watch(Arc<dyn Watch>),
 }
 
 thread_local! {
@@ -51,6 +53,7 @@ pub(crate) fn notify(dependents: Vec<Dependent>, failure: Option<&Failure>) {
             } => queue.unblock(sequence, 1, failure.filter(|_| shares_failure)),
             Dependent::Thread(thread) => thread.unpark(),
             Dependent::Callback(callback) => run(callback),
+            Dependent::Watch(watch) => watch.ended(failure),
         }
     }
 }

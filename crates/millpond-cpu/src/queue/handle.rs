@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::CpuQueue;
 use super::dependent::{Callback, Dependent, notify};
+use super::line::Notes;
 use super::recorder::now;
 use crate::sync::{Arc, Ordering, lock};
 
@@ -77,6 +78,7 @@ impl CpuQueue {
             touches: _,
             claims: _,
             origin,
+            watch,
         } = submission;
         let needs = self.needs(after, behind)?;
         // One blocker more than needs, if there are any, so that the command doesn't start while
@@ -88,7 +90,7 @@ impl CpuQueue {
         };
         let (sequence, offer) = {
             let mut line = lock(&self.line);
-            let sequence = line.push(command, origin, blockers, now);
+            let sequence = line.push(command, Notes { origin, watch }, blockers, now);
             self.submitted.store(sequence, Ordering::Release);
             (sequence, self.offer(&line))
         };

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use millpond_hal::{Command, Failure, Times};
+use millpond_hal::{Command, Failure, Times, Watch};
 
 use super::dependent::Dependent;
 use super::recorder::Recorder;
@@ -38,8 +38,15 @@ struct Slot {
     command: Option<Command>,
     /// The failure of one of its `after` points.
     failure: Option<Failure>,
-    origin: Option<Arc<str>>,
+    notes: Notes,
     dependents: Vec<Dependent>,
+}
+
+/// What goes with a command and doesn't change what it does.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) origin: Option<Arc<str>>,
+    pub(crate) watch: Option<Arc<dyn Watch>>,
 }
 
 /// A command that was taken out of the line to be run.
@@ -48,7 +55,7 @@ pub(crate) struct Begun {
     pub(crate) command: Command,
     /// Set if the command must not run but fail with this.
     pub(crate) failure: Option<Failure>,
-    pub(crate) origin: Option<Arc<str>>,
+    pub(crate) notes: Notes,
 }
 
 /// The unfinished commands of a queue, its failures and its times.
@@ -124,7 +131,7 @@ impl Line {
     pub(crate) fn push(
         &mut self,
         command: Command,
-        origin: Option<Arc<str>>,
+        notes: Notes,
         blockers: u32,
         now: impl FnOnce() -> Duration,
     ) -> u64 {
@@ -134,6 +141,7 @@ impl Line {
             let all = self.early.extract_if(.., |(wanted, _)| *wanted == sequence);
             dependents.extend(all.map(|(_, dependent)| dependent));
         }
+        dependents.extend(notes.watch.clone().map(Dependent::Watch));
         if !self.in_order && matches!(command, Command::Barrier) {
             self.barriers.push_back(sequence);
         }
@@ -145,7 +153,7 @@ impl Line {
             blockers,
             command: Some(command),
             failure: None,
-            origin,
+            notes,
             dependents,
         });
         if blockers == 0 {
@@ -226,7 +234,7 @@ impl Line {
             sequence,
             command,
             failure: slot.failure.take(),
-            origin: slot.origin.take(),
+            notes: std::mem::take(&mut slot.notes),
         })
     }
 

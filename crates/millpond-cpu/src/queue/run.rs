@@ -2,6 +2,7 @@
 
 use millpond_hal::{Address, Command, Failure, FailureKind, HostTask};
 
+use super::line::Notes;
 use super::{Begun, CpuQueue, Role, TURN};
 use crate::executor::{Launch, Spread, discard, guard, transfer};
 use crate::sync::{Arc, Ordering};
@@ -37,17 +38,24 @@ impl CpuQueue {
             sequence,
             command,
             failure,
-            origin,
+            notes: Notes { origin, watch },
         } = begun;
         if failure.is_some() {
             discard(command);
             return self.conclude(sequence, failure.as_ref(), role);
         }
+        let command = match command {
+            Command::Launch { kernel, bases } => {
+                let launch = Launch { kernel, bases };
+                return self.launch(sequence, launch, Notes { origin, watch }, role);
+            }
+            command => command,
+        };
+        if let Some(watch) = watch {
+            watch.began();
+        }
         let failure = match command {
             Command::Task { name, task } => run_task(name, task, origin),
-            Command::Launch { kernel, bases } => {
-                return self.launch(sequence, Launch { kernel, bases }, origin, role);
-            }
             Command::Copy { src, dst, bytes } => {
                 let kernel = transfer::Copy {
                     bytes,
@@ -107,7 +115,8 @@ impl CpuQueue {
                 kernel: Arc::new(kernel),
                 bases: bases.into(),
             };
-            return self.launch(sequence, launch, origin, role);
+            let watch = None;
+            return self.launch(sequence, launch, Notes { origin, watch }, role);
         }
         // SAFETY: the submitter promised A1 to A4 for the ranges that the kernel declares; it is
         // run once, over the whole extent. It can't fail.
@@ -119,7 +128,7 @@ impl CpuQueue {
         self: &Arc<Self>,
         sequence: u64,
         launch: Launch,
-        origin: Option<Arc<str>>,
+        Notes { origin, watch }: Notes,
         role: &Role<'_>,
     ) -> Option<Begun> {
         let crew = self.crew();
@@ -130,6 +139,9 @@ impl CpuQueue {
                 return self.conclude(sequence, failure.as_ref(), role);
             }
         };
+        if let Some(watch) = watch {
+            watch.began();
+        }
         match Spread::new(self, sequence, launch, size, origin, crew.width()) {
             Ok(spread) => {
                 crew.answer(crew.board.add_share(&spread));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use millpond_hal::{Command, Failure, FailureKind, QueueOptions};
 
-use super::line::{Begun, Line};
+use super::line::{Begun, Line, Notes};
 use super::{CpuQueue, Registry};
 use crate::executor::{Crewing, Executor};
 use crate::sync::Arc;
@@ -19,7 +19,7 @@ fn task() -> Command {
 }
 
 fn push(line: &mut Line, command: Command, blockers: u32) -> u64 {
-    line.push(command, None, blockers, NEVER)
+    line.push(command, Notes::default(), blockers, NEVER)
 }
 
 fn begin(line: &mut Line) -> Option<Begun> {

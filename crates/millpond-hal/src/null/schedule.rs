@@ -8,6 +8,7 @@ use crate::command::{Command, Submission};
 use crate::error::{Failure, FailureKind};
 use crate::point::{Point, Progress, QueueId};
 use crate::queue::QueueOptions;
+use crate::watch::Watch;
 
 pub(super) type Callback = Box<dyn FnOnce() + Send>;
 
@@ -35,6 +36,7 @@ struct Pending {
     after: Vec<Point>,
     behind: Vec<Point>,
     origin: Option<Arc<str>>,
+    watch: Option<Arc<dyn Watch>>,
 }
 
 /// A command that was taken to be ended.
@@ -42,6 +44,7 @@ pub(super) struct Work {
     pub(super) point: Point,
     command: Command,
     origin: Option<Arc<str>>,
+    watch: Option<Arc<dyn Watch>>,
     /// The failure that it shares instead of running (rule B3).
     shared: Result<(), Failure>,
 }
@@ -80,6 +83,7 @@ impl Line {
             after: submission.after.to_vec(),
             behind: submission.behind.to_vec(),
             origin: submission.origin,
+            watch: submission.watch,
         });
         self.submitted
     }
@@ -146,6 +150,7 @@ pub(super) fn take(lines: &mut Lines, scope: Scope) -> Option<Work> {
         point,
         command: pending.command.take()?,
         origin: pending.origin.take(),
+        watch: pending.watch.take(),
         shared,
     })
 }
@@ -198,7 +203,19 @@ pub(super) fn forget_if_done(lines: &mut Lines, queue: QueueId) -> Option<Line> 
 }
 
 impl Work {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(mut self) -> Result<(), Failure> {
+        let watch = self.watch.take();
+        if let Some(watch) = watch.as_ref().filter(|_| self.shared.is_ok()) {
+            watch.began();
+        }
+        let outcome = self.carry_out();
+        if let Some(watch) = watch {
+            watch.ended(outcome.as_ref().err());
+        }
+        outcome
+    }
+
+    fn carry_out(self) -> Result<(), Failure> {
         self.shared?;
         let name = self.command.to_string();
         let fail = |kind, reason| Err(Failure::with_origin(kind, name, reason, self.origin));

@@ -16,6 +16,7 @@ use millpond_hal::{Address, Failure, FailureKind, HostKernel};
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
+use crate::explain;
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::queue::line::Lines;
@@ -62,7 +63,10 @@ impl QueueCore {
         if line.closed || !idle || !operands.iter().all(quiet) {
             return None;
         }
-        Some(run(kernel, &bases[..operands.len()]))
+        let bases = &bases[..operands.len()];
+        Some(explain::inline(self.native(), kernel, || {
+            run(kernel, bases)
+        }))
     }
 
     /// Runs a kernel behind the last uses of its operands and nothing else, on this queue of the
@@ -116,7 +120,9 @@ impl QueueCore {
         if !is_free || !operands.iter().all(is_quiet) {
             return None;
         }
-        Some(run(kernel, &bases))
+        Some(explain::inline(self.native(), kernel, || {
+            run(kernel, &bases)
+        }))
     }
 }
 

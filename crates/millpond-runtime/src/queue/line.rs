@@ -25,6 +25,7 @@ use smallvec::SmallVec;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::explain::Closed;
 use crate::memory::Dependencies;
 use crate::pool::{Cache, Site};
 use crate::queue::submit::Use;
@@ -182,7 +183,7 @@ impl<'a> Lines<'a> {
                 own = Some(other.lock());
             } else {
                 let line = other.lock();
-                line.seal();
+                line.seal(Closed::OtherQueue);
                 others.push(line);
             }
         }

@@ -14,7 +14,7 @@ mod life;
 mod line;
 mod native;
 mod recycling;
-mod submit;
+pub(crate) mod submit;
 mod task;
 mod window;
 pub(crate) mod work;
@@ -31,6 +31,7 @@ use millpond_types::config::Config;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::explain::Closed;
 use crate::lifecycle;
 use crate::memory::{Allocation, Block, Source};
 use crate::sync::{MutexGuard, atomic::AtomicBool};
@@ -276,21 +277,21 @@ impl QueueCore {
 
     /// An event for a command, with what the queue knows now.
     pub(crate) fn event_at(self: &Arc<Self>, line: &Line, sequence: u64) -> Event {
-        line.seal();
+        line.seal(Closed::Waited);
         Event::new(Arc::clone(self), sequence, line.clock.clone())
     }
 
     /// Looks at the line, for whoever wants to know what the queue has to do yet.
     pub(crate) fn with_line<R>(&self, body: impl FnOnce(&mut Line) -> R) -> R {
         let mut line = self.lock();
-        line.seal();
+        line.seal(Closed::Waited);
         body(&mut line)
     }
 
     /// A command that finishes after everything submitted so far; none if it takes a barrier.
     fn last_command(&self) -> Option<u64> {
         let line = self.lock();
-        line.seal();
+        line.seal(Closed::Waited);
         let simple = (self.native.in_order || line.closed) && line.waits.is_empty();
         (simple || self.is_idle(&line)).then_some(line.submitted)
     }

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use millpond_hal::{Access, Command, DeviceError, Gate, HostKernel, Submission, Touch};
+use millpond_hal::{Access, Command, DeviceError, Gate, HostKernel, Submission, Touch, Watch};
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::explain::{self, Closed};
 use crate::lifecycle;
 use crate::memory::{Allocation, Dependencies};
 use crate::queue::QueueCore;
@@ -345,9 +346,11 @@ impl QueueCore {
         line: &mut Line,
         mut submission: Submission<'_>,
     ) -> std::result::Result<u64, DeviceError> {
-        line.seal();
+        line.seal(Closed::Next);
         line.window = None;
         submission.origin = current_origin();
+        let note = explain::note(self.native(), &submission.command);
+        submission.watch = note.clone().map(|note| note as Arc<dyn Watch>);
         // SAFETY: A1: memory of operands goes back to the driver only when every point recorded on
         // it was reached, and this command's point is recorded before the lines are unlocked; host
         // buffers of blocking copies outlive the wait for their command. A2: operands were checked
@@ -355,6 +358,9 @@ impl QueueCore {
         // queue's line is locked.
         let point = unsafe { self.native().hal().submit(submission) }?;
         line.submitted = point.sequence;
+        if let Some(note) = note {
+            note.place(point.sequence);
+        }
         Ok(point.sequence)
     }
 }

@@ -32,6 +32,7 @@ use millpond_hal::{Command, Growing, HostKernel};
 use smallvec::SmallVec;
 
 use crate::error::Result;
+use crate::explain::{self, Closed, Note};
 use crate::lifecycle;
 use crate::memory::{Block, Dependencies, Source};
 use crate::queue::fit::check_kernel;
@@ -45,6 +46,7 @@ pub(crate) struct Window {
     kernel: Arc<dyn Growing>,
     sequence: u64,
     is_sealed: AtomicBool,
+    note: Option<Arc<Note>>,
     /// Whose failure it shares.
     after: SmallVec<[(Arc<Native>, u64); 1]>,
 }
@@ -57,8 +59,11 @@ impl std::fmt::Debug for Window {
 
 impl Window {
     /// Begins without waiting for more.
-    fn seal(&self) {
+    fn seal(&self, why: Closed) {
         if !self.is_sealed.swap(true, Relaxed) {
+            if let Some(note) = &self.note {
+                note.close(why);
+            }
             self.kernel.seal();
         }
     }
@@ -156,6 +161,9 @@ impl QueueCore {
             let tracking = &operand.allocation.block().tracking;
             tracking.record(native, native, sequence, operand.access);
         }
+        if let Some(note) = &window.note {
+            note.join();
+        }
         Ok(true)
     }
 
@@ -178,6 +186,7 @@ impl QueueCore {
                 kernel,
                 sequence,
                 is_sealed: AtomicBool::new(false),
+                note: explain::latest().inspect(|note| note.grows()),
                 after: follow.after.iter().cloned().collect(),
             });
             sequence
@@ -200,9 +209,9 @@ impl QueueCore {
 impl Line {
     /// Has the window begin without waiting for more.
     #[inline]
-    pub(crate) fn seal(&self) {
+    pub(crate) fn seal(&self, why: Closed) {
         if let Some(window) = &self.window {
-            window.seal();
+            window.seal(why);
         }
     }
 }

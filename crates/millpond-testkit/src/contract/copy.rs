@@ -6,6 +6,7 @@ use millpond_hal::Device;
 use millpond_types::MemoryKind;
 
 use super::raw::{Line, Memory};
+use super::watch::{WELL, watched};
 
 /// Bytes without a short period.
 fn noise(len: usize) -> Vec<u8> {
@@ -96,5 +97,19 @@ pub fn memory_called_zeroed_holds_zeros(device: &Arc<dyn Device>) {
             line.copy(&[], &memory.all(), &host.all());
             assert!(host.bytes().iter().all(|&byte| byte == 0), "{kind} memory");
         }
+    }
+}
+
+/// Copies and fills tell who watches them, whether one thread carries them out or several.
+pub fn transfers_can_be_watched(device: &Arc<dyn Device>) {
+    let line = Line::in_order(device);
+    for bytes in [64, 4 << 20] {
+        let from = Memory::holding(device, &vec![1; bytes]);
+        let to = Memory::holding(device, &vec![0; bytes]);
+        let copy = watched(&line);
+        line.copy(&[], &from.all(), &to.all());
+        let fill = watched(&line);
+        line.wait(line.fill(&[], &to.all(), &[7]));
+        assert_eq!((copy.all(), fill.all()), (WELL.to_vec(), WELL.to_vec()));
     }
 }

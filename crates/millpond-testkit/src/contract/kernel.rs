@@ -7,6 +7,7 @@ use std::time::Duration;
 use millpond_hal::{Device, FailureKind};
 
 use super::raw::{Increment, Line, Memory, Trouble};
+use super::watch::{WELL, watched};
 
 /// An extent that any backend splits among its threads.
 const LARGE: usize = 1_000_000;
@@ -150,5 +151,19 @@ pub fn finished_launches_drop_their_kernel(device: &Arc<dyn Device>) {
     line.wait(line.barrier(&[]));
     while Arc::strong_count(&kernel) > 1 {
         thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Whether one thread carries them out or several, and where there is nothing to do.
+pub fn launches_can_be_watched(device: &Arc<dyn Device>) {
+    let Some(line) = line_for_kernels(device) else {
+        return;
+    };
+    let memory = Memory::holding(device, &vec![0; LARGE]);
+    for extent in [0, 1, LARGE] {
+        let kernel = Arc::new(Increment::new(extent, 100));
+        let witness = watched(&line);
+        line.wait(line.launch(&[], &kernel, &memory.all()));
+        assert_eq!(witness.all(), WELL, "extent {extent}");
     }
 }

@@ -22,6 +22,7 @@ pub mod point;
 pub mod raw;
 pub mod shutdown;
 pub mod task;
+pub mod watch;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -81,7 +82,7 @@ impl Log {
 macro_rules! backend_contract {
     ($make_driver:expr) => {
         $crate::backend_contract!($make_driver; alloc, concurrency, copy, drop, error, fill, gate,
-            kernel, order, partition, point, shutdown, task);
+            kernel, order, partition, point, shutdown, task, watch);
     };
     ($make_driver:expr; $($suite:ident),+ $(,)?) => {
         $($crate::backend_contract!(@suite $make_driver, $suite);)+
@@ -107,7 +108,8 @@ macro_rules! backend_contract {
             large_copies_are_exact,
             copies_reach_between_all_kinds,
             copies_take_effect_in_sequence_order,
-            memory_called_zeroed_holds_zeros);
+            memory_called_zeroed_holds_zeros,
+            transfers_can_be_watched);
     };
     (@suite $make_driver:expr, drop) => {
         $crate::backend_contract!(@tests $make_driver, drop:
@@ -151,7 +153,8 @@ macro_rules! backend_contract {
             an_error_of_a_kernel_is_its_failure,
             a_kernel_says_what_its_errors_are,
             a_panic_of_a_kernel_is_its_failure,
-            finished_launches_drop_their_kernel);
+            finished_launches_drop_their_kernel,
+            launches_can_be_watched);
     };
     (@suite $make_driver:expr, order) => {
         $crate::backend_contract!(@tests $make_driver, order:
@@ -194,6 +197,12 @@ macro_rules! backend_contract {
             an_error_of_a_task_is_its_failure,
             a_panic_of_a_task_is_its_failure,
             b5_tasks_may_use_the_queue);
+    };
+    (@suite $make_driver:expr, watch) => {
+        $crate::backend_contract!(@tests $make_driver, watch:
+            a_watch_is_told_around_the_body_of_a_task,
+            a_watch_is_told_of_failures,
+            a_watched_gate_ends_when_it_is_open);
     };
     (@tests $make_driver:expr, $suite:ident: $($test:ident),+) => {
         mod $suite {

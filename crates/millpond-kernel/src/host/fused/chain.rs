@@ -101,6 +101,11 @@ impl Array {
         self.dtype == view.dtype && self.coincides(view, span)
     }
 
+    /// The bytes between the first and the last.
+    pub(super) fn bytes(&self) -> usize {
+        self.span.len()
+    }
+
     /// Whether both may have bytes in common.
     pub(super) fn shares_bytes(&self, other: &Self) -> bool {
         self.overlaps(&other.span)
@@ -190,6 +195,29 @@ impl Chain {
     /// The shape of all arrays.
     pub(super) fn shape(&self) -> &[usize] {
         &self.shape
+    }
+
+    /// Bytes that its steps and reductions would move, each by itself.
+    pub(super) fn bytes_apart(&self) -> usize {
+        let read = |link: &Link| match *link {
+            Link::Scalar(_) => 0,
+            Link::Source(source) => self.sources[source].bytes(),
+            Link::Value(step) => self.steps[step].output.bytes(),
+        };
+        let steps = self.steps.iter().map(|step| {
+            let inputs: usize = step.inputs.iter().map(read).sum();
+            inputs + step.output.bytes()
+        });
+        let folds = self.folds.iter();
+        let folds = folds.map(|fold| read(&fold.input) + fold.span.len());
+        steps.sum::<usize>() + folds.sum::<usize>()
+    }
+
+    /// Bytes that are written when they are carried out together.
+    pub(super) fn bytes_written(&self) -> usize {
+        let wanted = self.steps.iter().filter(|step| step.is_wanted);
+        let steps: usize = wanted.map(|step| step.output.bytes()).sum();
+        steps + self.folds.iter().map(|fold| fold.span.len()).sum::<usize>()
     }
 
     /// Its steps and reductions, in their order.

@@ -4,6 +4,7 @@
 //! node is converted to a dtype once. Elements are made where they belong, if they can be; all else
 //! gets a register, which is handed on after a node's last use.
 
+use millpond_hal::Traffic;
 use millpond_types::{DType, Shape};
 use smallvec::SmallVec;
 
@@ -73,6 +74,7 @@ impl Program {
             .map_or(grain, |pieces| (grain / pieces.longest().max(1)).max(1));
         let shape: Shape = chain.shape().into();
         let names = chain.names();
+        let traffic = builder.traffic();
         let past = |instruction: &Instruction| {
             matches!(instruction, Instruction::Store { past: true, .. })
         };
@@ -85,6 +87,7 @@ impl Program {
             instructions: builder.instructions,
             tile,
             register: tile * item,
+            traffic,
             pieces: chain.pieces,
             folds: chain.folds,
             grain,
@@ -133,6 +136,20 @@ struct Builder<'a> {
 const SOME_REGISTER: Place = Place::Register(u16::MAX);
 
 impl Builder<'_> {
+    /// What the program moves, which is known once all its instructions are.
+    fn traffic(&self) -> Traffic {
+        let sources = self.chain.sources.iter().zip(&self.sources);
+        let loaded = sources.filter(|(_, node)| node.is_some());
+        let read = loaded.map(|(source, _)| source.bytes()).sum();
+        let written = self.chain.bytes_written();
+        Traffic {
+            operations: self.chain.steps.len() + self.chain.folds.len(),
+            read,
+            written,
+            spared: self.chain.bytes_apart().saturating_sub(read + written),
+        }
+    }
+
     fn node(&mut self, dtype: DType, place: Place) -> Node {
         self.nodes.push(Known { dtype, place });
         (self.nodes.len() - 1) as Node

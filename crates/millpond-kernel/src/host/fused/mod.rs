@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use millpond_hal::{Access, Address, Footprint, Growing, HostKernel, KernelError};
+use millpond_hal::{Access, Address, Footprint, Growing, HostKernel, KernelError, Traffic};
 use millpond_types::shape::Tuple;
 
 mod chain;
@@ -184,6 +184,10 @@ unsafe impl HostKernel for FusedKernel {
 
     fn footprint(&self, operand: usize) -> Footprint {
         self.operands[operand].clone()
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.program().traffic
     }
 
     fn begin(&self) {

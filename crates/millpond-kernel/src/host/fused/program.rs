@@ -4,6 +4,7 @@
 //! them in order. A node lies where its elements are, if they follow one another in memory, or in a
 //! register, which is scratch memory of one tile.
 
+use millpond_hal::Traffic;
 use millpond_types::{DType, Shape};
 use smallvec::SmallVec;
 
@@ -93,6 +94,7 @@ pub(super) struct Program {
     /// The work is cut into these where there are reductions, else by elements.
     pub(super) pieces: Option<Pieces>,
     pub(super) grain: usize,
+    pub(super) traffic: Traffic,
 }
 
 impl Program {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use millpond_hal::{
     Command, Device, DeviceError, Failure, Gate, HostKernel, Pattern, Point, Queue, QueueOptions,
-    Submission, Wait,
+    Submission, Wait, Watch,
 };
 
 use super::kernel::Increment;
@@ -16,8 +16,8 @@ pub struct Line {
     device: Arc<dyn Device>,
     queue: Arc<dyn Queue>,
     in_order: bool,
-    /// Held by every submission (rule A4).
-    serial: Mutex<()>,
+    /// Who watches the next command. Locked by every submission (rule A4).
+    watch: Mutex<Option<Arc<dyn Watch>>>,
 }
 
 impl Line {
@@ -30,7 +30,7 @@ impl Line {
             device: Arc::clone(device),
             queue: device.create_queue(options)?,
             in_order: !options.out_of_order,
-            serial: Mutex::new(()),
+            watch: Mutex::new(None),
         })
     }
 
@@ -55,6 +55,11 @@ impl Line {
     /// The queue.
     pub fn queue(&self) -> &Arc<dyn Queue> {
         &self.queue
+    }
+
+    /// Has the command that is submitted next be watched.
+    pub fn watch_next(&self, watch: Arc<dyn Watch>) {
+        *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = Some(watch);
     }
 
     /// Submits a task that can fail.
@@ -202,10 +207,11 @@ impl Line {
     /// Submits a command that names these parts and writes those marked so.
     fn submit_on(
         &self,
-        submission: Submission<'_>,
+        mut submission: Submission<'_>,
         parts: &[(&Part<'_>, bool)],
     ) -> Result<Point, DeviceError> {
-        let serial = self.serial.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        submission.watch = watch.take();
         for (part, _) in parts {
             assert!(
                 part.memory.is_of(&self.device),
@@ -214,7 +220,7 @@ impl Line {
             part.memory.check_order(&*self.queue, &submission);
         }
         // SAFETY: A1: `record` below makes each memory outlive the command, and the parts borrow
-        // it until then. A2 and A3: checked above. A4: `serial` is held. A launch is made only by
+        // it until then. A2 and A3: checked above. A4: `watch` is locked. A launch is made only by
         // `launch`, which checks that the footprint is initialised and allocated.
         let point = unsafe { self.queue.submit(submission)? };
         for (part, writes) in parts {
@@ -222,7 +228,7 @@ impl Line {
             part.memory
                 .record(&self.queue, point.sequence, self.in_order, whole);
         }
-        drop(serial);
+        drop(watch);
         Ok(point)
     }
 }
