@@ -13,7 +13,7 @@ use crate::options::Options;
 use crate::project;
 use crate::python_env;
 use crate::run::{Program, step};
-use crate::test::RUST_CRATES;
+use crate::test::RUST_TESTS;
 use crate::wheel;
 
 /// Below this share of lines, in percent, the command fails.
@@ -41,8 +41,8 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
         llvm_cov(&environment).args(["clean", "--workspace"]).run()
     })?;
     step("Rust tests with counters", || {
-        let run = ["test", "--no-fail-fast", "--lib", "--bins", "--tests"];
-        let tests = Program::cargo().args(run).args(RUST_CRATES);
+        let tests = Program::cargo().args(["test", "--no-fail-fast"]);
+        let tests = tests.args(RUST_TESTS);
         tests.envs(&environment).run()
     })?;
     python_tests(&environment)?;

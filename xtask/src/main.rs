@@ -20,6 +20,7 @@ mod failure;
 mod gate;
 mod generate;
 mod memcheck;
+mod metadata;
 mod model;
 mod options;
 mod project;

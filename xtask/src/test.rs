@@ -1,8 +1,8 @@
 //! `cargo xtask test`: the test suites.
 //!
 //! Rust tests run with nextest where it is installed and with `cargo test` elsewhere, documentation tests after them;
-//! Python tests, the examples of the pages and the comparisons with docstrings and stubs run against an installed release
-//! wheel, the same that users get.
+//! Python tests, the examples of the pages and the comparisons with docstrings and stubs run against an installed wheel
+//! of the same build: with every assertion, and with the loops of a release.
 
 use crate::failure::{Failure, Outcome};
 use crate::generate::reference;
@@ -15,9 +15,9 @@ use crate::wheel::{self, Profile, Reach};
 /// The exit code of pytest for "no test was selected".
 const PYTEST_NOTHING_SELECTED: i32 = 5;
 
-/// The crates that Rust tests cover. The extension module is tested from Python: a test program of its own would need
-/// the interpreter as a library, which many systems lack.
-pub(crate) const RUST_CRATES: &[&str] = &["--workspace", "--exclude", "millpond-python"];
+/// What Rust tests cover. All crates are named, so that dependencies have the same features as in the wheel and are built
+/// once for both.
+pub(crate) const RUST_TESTS: &[&str] = &["--workspace", "--tests"];
 
 /// Runs the suites.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
@@ -26,7 +26,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let with_python = both || options.has("python");
     python_env::prepare(if with_python { &["build", "test"] } else { &[] })?;
     if with_python {
-        let wheel = wheel::build(Reach::Here, Profile::Release)?;
+        let wheel = wheel::build(Reach::Here, Profile::Test)?;
         python_env::install_wheel(&wheel)?;
     }
     let levels = if options.has("simd") {
@@ -82,18 +82,18 @@ fn rust(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Ou
     let nextest = Program::cargo().args(["nextest", "--version"]).probe();
     let unit = if nextest.is_some() {
         let run = ["nextest", "run", "--no-tests=pass"];
-        Program::cargo().args(run).args(RUST_CRATES).args(filters)
+        Program::cargo().args(run).args(RUST_TESTS).args(filters)
     } else {
         println!("note: cargo-nextest is not installed; cargo test runs the suites");
-        let run = ["test", "--no-fail-fast", "--lib", "--bins", "--tests"];
-        let program = Program::cargo().args(run).args(RUST_CRATES);
+        let program = Program::cargo().args(["test", "--no-fail-fast"]);
+        let program = program.args(RUST_TESTS);
         program.arg("--").args(filters)
     };
     let title = titled("Rust tests", level);
     suite(&title, at_level(unit, level), &[0], failed)?;
     // Documentation tests compile the same text at every level; running them once is enough.
     if level.is_none() || level == machine_levels().last().copied() {
-        let doc = Program::cargo().args(["test", "--doc"]).args(RUST_CRATES);
+        let doc = Program::cargo().args(["test", "--doc", "--workspace"]);
         let doc = doc.arg("--").args(filters);
         suite("Rust documentation tests", doc, &[0], failed)?;
     }

@@ -21,7 +21,9 @@ pub(crate) enum Reach {
 /// What the wheel is for, by the name of a profile in `Cargo.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
-    /// Tests and the demo.
+    /// Tests: with every assertion.
+    Test,
+    /// The demo, and users who build it themselves.
     Release,
     /// Handing out and measuring: slower to build.
     Dist,
@@ -60,6 +62,7 @@ pub(crate) fn build(reach: Reach, profile: Profile) -> Outcome<PathBuf> {
     let folder = project::path("target/wheels");
     step("build the wheel", || {
         let profile = match profile {
+            Profile::Test => "dev",
             Profile::Release => "release",
             Profile::Dist => "dist",
         };

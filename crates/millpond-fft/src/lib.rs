@@ -29,13 +29,12 @@
 //! ```
 //!
 //! # Where to look
-//! [`transform`] for how lines are moved, `plan` for what is kept.
+//! [`transform`] for how lines are moved, `kept` for which plans are kept.
 
 mod error;
+mod kept;
 mod line;
 mod plan;
-#[cfg(test)]
-mod tests;
 #[allow(
     unsafe_code,
     reason = "runs over addresses that the driver interface hands in"

@@ -13,8 +13,8 @@
 use serde_json::Value;
 
 use super::{Verdict, judge};
-use crate::failure::{Failure, Outcome};
-use crate::run::Program;
+use crate::failure::Outcome;
+use crate::metadata::metadata;
 
 /// A crate and the crates of the workspace that it may use.
 struct Row {
@@ -120,11 +120,7 @@ struct Edge {
 
 /// Fails for each edge that the table does not have.
 pub(super) fn check() -> Outcome<Verdict> {
-    let metadata = Program::cargo()
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .output()?;
-    let metadata: Value = serde_json::from_str(&metadata)
-        .map_err(|error| Failure::Check(format!("cargo metadata is not JSON: {error}")))?;
+    let metadata = metadata()?;
     judge(&faults(&edges(&metadata), &members(&metadata)))
 }
 

@@ -10,7 +10,7 @@ use crate::wheel::{self, Profile, Reach};
 
 /// Builds and installs the wheel, and writes or compares the pages.
 pub(super) fn from_new_wheel(check: bool) -> Outcome<()> {
-    let wheel = wheel::build(Reach::Here, Profile::Release)?;
+    let wheel = wheel::build(Reach::Here, Profile::Test)?;
     python_env::install_wheel(&wheel)?;
     let program = script();
     if check {

@@ -17,8 +17,6 @@ mod lu;
 )]
 mod matrices;
 mod routine;
-#[cfg(test)]
-mod tests;
 
 pub use matrices::DecompositionKernel;
 pub use routine::Routine;

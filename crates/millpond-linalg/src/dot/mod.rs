@@ -260,6 +260,3 @@ unsafe impl HostKernel for DotKernel {
         )
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -399,6 +399,3 @@ pub(crate) fn check_aligned(addresses: &[*mut u8], dtype: DType) -> Result<(), K
         "an operand of {dtype} is not aligned to {alignment} bytes"
     )))
 }
-
-#[cfg(test)]
-mod tests;

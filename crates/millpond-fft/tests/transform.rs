@@ -1,12 +1,14 @@
 //! Transforms against sums of exponentials: every sort and length, in any layout and pieces.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use std::f64::consts::TAU;
 
 use millpond_testkit::trial::{bytes_of, run};
 use millpond_types::{DType, Layout};
 use rustfft::num_complex::Complex;
 
-use crate::{FftError, Sort, TransformKernel};
+use millpond_fft::{FftError, Sort, TransformKernel};
 
 /// The transform by its definition, of points that end with zeros.
 fn sums(points: &[Complex<f64>], length: usize, sign: f64) -> Vec<Complex<f64>> {

@@ -1,11 +1,13 @@
 //! Routines on stacks of any layout, in any pieces, and what they refuse.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use millpond_hal::FailureKind;
 use millpond_testkit::trial::{bytes_of, run};
 use millpond_types::{DType, Layout};
 use num_complex::Complex;
 
-use super::{DecompositionKernel, Routine};
+use millpond_linalg::{DecompositionKernel, Routine};
 
 fn rows(shape: &[usize], item: usize) -> Layout {
     Layout::contiguous(shape, item).unwrap()

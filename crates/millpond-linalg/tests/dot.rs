@@ -1,14 +1,19 @@
 //! Sums of products in any layout, of every length, in any pieces.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use millpond_testkit::trial::{bytes_of, run};
 use millpond_types::{DType, Layout};
 use num_complex::Complex;
 
-use super::{DotKernel, PIECE};
+use millpond_linalg::DotKernel;
+
+/// Longer than what is summed in one piece.
+const LONG: usize = 1 << 15;
 
 #[test]
 fn sums_are_the_same_in_any_pieces() {
-    for length in [0, 1, 63, 64, 65, 1000, PIECE, 3 * PIECE + 5] {
+    for length in [0, 1, 63, 64, 65, 1000, LONG, 3 * LONG + 5] {
         let a = Layout::contiguous(&[3, length], 4).unwrap();
         let b = Layout::new(&[3, length], &[0, -2], 2 * length.max(1) - 2).unwrap();
         let c = Layout::new(&[3], &[2], 1).unwrap();
