@@ -182,6 +182,26 @@ fn what_follows_joins_and_has_the_windows_place_in_the_order() {
 }
 
 #[test]
+fn a_window_stays_open_while_a_pool_grows_and_is_looked_at() {
+    watched(|| {
+        let device = device();
+        let queue = device.default_queue().unwrap();
+        let pool = device.default_pool(MemoryKind::Device);
+        let x = numbers(&queue, &[1]);
+        let gate = close_gate(&queue);
+        step(&queue, &x, 1, 1);
+        let before = pool.statistics().reserved;
+        let grown = queue.allocate(MemoryKind::Device, 64 << 20).unwrap();
+        assert!(pool.statistics().reserved > before);
+        assert!(step(&queue, &x, 1, 1));
+        drop(grown);
+        assert!(step(&queue, &x, 1, 1));
+        gate.open();
+        assert_eq!(values(&x), [4]);
+    });
+}
+
+#[test]
 fn nothing_joins_once_somebody_could_tell() {
     watched(|| {
         let device = device();

@@ -22,7 +22,7 @@ impl PoolCore {
             return self.find_dedicated(wish);
         }
         let reuse = wish.request.reuse;
-        let clock = wish.queue.with_line(|line| line.clock.clone());
+        let clock = wish.queue.look(|line| line.clock.clone());
         if reuse.follow_events
             && let Some(found) = self.find_behind(wish, &clock)
         {
@@ -87,7 +87,7 @@ impl PoolCore {
     /// the request, with what is free already, and more than a sixteenth of what is reserved.
     fn is_hoarding(&self, size: usize) -> bool {
         let cached = |queue: &Arc<QueueCore>| {
-            queue.with_line(|line| {
+            queue.look(|line| {
                 let cache = line.cache_if_any(self.slot.index());
                 cache.map_or(0, |cache| cache.bytes())
             })
@@ -102,7 +102,7 @@ impl PoolCore {
         let mut way = self.site.underway.begin();
         for queue in self.site.queues() {
             let native = queue.native();
-            let blocks = queue.with_line(|line| {
+            let blocks = queue.look(|line| {
                 let cache = line.cache_if_any(self.slot.index());
                 cache.map(|cache| cache.take_quiet(|block| block.tracking.is_quiet(native)))
             });

@@ -64,7 +64,7 @@ impl PoolCore {
         }
         let mut way = self.site.underway.begin();
         for queue in self.site.queues() {
-            let blocks = queue.with_line(|line| {
+            let blocks = queue.look(|line| {
                 let cache = line.cache_if_any(self.slot.index())?;
                 (!cache.take_touched()).then(|| cache.clear())
             });

@@ -32,7 +32,7 @@ impl PoolCore {
     pub(crate) fn statistics(&self) -> Statistics {
         let mut sum = Statistics::default();
         for queue in self.site.queues() {
-            queue.with_line(|line| {
+            queue.look(|line| {
                 let Some(cache) = line.cache_if_any(self.slot.index()) else {
                     return;
                 };
@@ -62,7 +62,7 @@ impl PoolCore {
     /// The most that was used and reserved counts from now on.
     pub(crate) fn reset_highs(&self) {
         for queue in self.site.queues() {
-            queue.with_line(|line| {
+            queue.look(|line| {
                 if let Some(cache) = line.cache_if_any(self.slot.index()) {
                     cache.used_high = cache.used;
                 }
@@ -79,7 +79,7 @@ impl PoolCore {
             None => sums.push((queue, bytes)),
         };
         for queue in self.site.queues() {
-            queue.with_line(|line| {
+            queue.look(|line| {
                 let Some(cache) = line.cache_if_any(self.slot.index()) else {
                     return;
                 };

@@ -288,6 +288,12 @@ impl QueueCore {
         body(&mut line)
     }
 
+    /// Looks at what the line keeps for pools, which is no matter of the queue's last command: that
+    /// may still grow.
+    pub(crate) fn look<R>(&self, body: impl FnOnce(&mut Line) -> R) -> R {
+        body(&mut self.lock())
+    }
+
     /// A command that finishes after everything submitted so far; none if it takes a barrier.
     fn last_command(&self) -> Option<u64> {
         let line = self.lock();
