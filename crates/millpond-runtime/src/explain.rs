@@ -156,10 +156,10 @@ impl Drop for Explanation {
     }
 }
 
-/// Whether any explanation is under way, on this thread or another.
+/// Whether an explanation is under way on this thread.
 #[inline]
-pub fn is_underway() -> bool {
-    UNDERWAY.load(Relaxed) != 0
+pub fn is_underway_here() -> bool {
+    UNDERWAY.load(Relaxed) != 0 && !MINE.with_borrow(Vec::is_empty)
 }
 
 /// What one explanation has noted.
@@ -321,7 +321,7 @@ impl Watch for Note {
 /// Notes a command that is about to be handed over, if this thread explains.
 #[inline]
 pub(crate) fn note(native: &Arc<Native>, command: &Command) -> Option<Arc<Note>> {
-    is_underway()
+    is_underway_here()
         .then(|| note_command(native, command))
         .flatten()
 }
@@ -333,7 +333,7 @@ fn note_command(native: &Arc<Native>, command: &Command) -> Option<Arc<Note>> {
         command,
         Command::Launch { .. } | Command::Copy { .. } | Command::Fill { .. } | Command::Task { .. }
     );
-    if !is_work || MINE.with_borrow(Vec::is_empty) {
+    if !is_work {
         return None;
     }
     let mut state = State::default();
@@ -350,7 +350,7 @@ fn note_command(native: &Arc<Native>, command: &Command) -> Option<Arc<Note>> {
 /// What was noted last of this thread.
 #[inline]
 pub(crate) fn latest() -> Option<Arc<Note>> {
-    is_underway().then(find_latest).flatten()
+    is_underway_here().then(find_latest).flatten()
 }
 
 #[cold]
@@ -365,10 +365,10 @@ pub(crate) fn inline<R>(
     kernel: &dyn HostKernel,
     run: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
-    if !is_underway() {
-        return run();
+    if is_underway_here() {
+        return note_inline(native, kernel, run);
     }
-    note_inline(native, kernel, run)
+    run()
 }
 
 #[cold]
@@ -377,9 +377,6 @@ fn note_inline<R>(
     kernel: &dyn HostKernel,
     run: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
-    if MINE.with_borrow(Vec::is_empty) {
-        return run();
-    }
     let began = Instant::now();
     let answer = run();
     let mut state = State {

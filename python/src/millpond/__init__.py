@@ -12,6 +12,7 @@ import atexit as _atexit
 import importlib as _importlib
 
 from millpond import _service, exceptions
+from millpond._explain import Execution, Explanation, explain
 from millpond._millpond import (
     Cache,
     Device,
@@ -57,6 +58,8 @@ __all__ = [
     "DeviceError",
     "Error",
     "Event",
+    "Execution",
+    "Explanation",
     "ForkedError",
     "Gate",
     "LinAlgError",
@@ -75,6 +78,7 @@ __all__ = [
     "device",
     "devices",
     "exceptions",
+    "explain",
     "live",
     "show_versions",
     "take_races",

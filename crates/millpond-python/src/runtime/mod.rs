@@ -2,6 +2,7 @@
 
 pub(crate) mod device;
 pub(crate) mod event;
+mod explain;
 pub(crate) mod gate;
 mod lifecycle;
 pub(crate) mod origin;
@@ -20,5 +21,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     event::register(module)?;
     gate::register(module)?;
     service::register(module)?;
+    explain::register(module)?;
     lifecycle::register(module)
 }

@@ -1,8 +1,8 @@
-//! Source lines of commands, for messages, when `MILLPOND_TRACE_LINES` is set.
+//! Source lines of commands, for messages, when `MILLPOND_TRACE_LINES` is set, and for explanations.
 
 use std::sync::Arc;
 
-use millpond::runtime::trace;
+use millpond::runtime::{explain, trace};
 use millpond::types::config::Config;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -12,14 +12,20 @@ use pyo3::sync::PyOnceLock;
 /// Costs a load where lines aren't traced.
 #[inline]
 pub(crate) fn note(py: Python<'_>) {
-    if Config::get().trace_lines {
+    if wanted() {
         trace::set_origin(find(py));
     }
 }
 
+/// Whether the lines of this thread's commands are wanted.
+#[inline]
+pub(crate) fn wanted() -> bool {
+    Config::get().trace_lines || explain::is_underway_here()
+}
+
 /// The line of Python that calls, outside of this package; `None` where lines aren't traced.
 pub(crate) fn find(py: Python<'_>) -> Option<Arc<str>> {
-    if !Config::get().trace_lines {
+    if !wanted() {
         return None;
     }
     calling_line(py).ok().flatten()
