@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustfft::FftDirection;
 
 /// The most plans that are kept, of each sort and precision.
-const PLANS: usize = 32;
+pub(crate) const PLANS: usize = 32;
 
 /// The most points that kept plans have together; the newest is kept whatever it has.
-const POINTS: usize = 1 << 21;
+pub(crate) const POINTS: usize = 1 << 21;
 
 /// Plans by length and direction, the most recently used last.
 pub(crate) struct Kept<P: ?Sized>(Mutex<Vec<(Key, Arc<P>)>>);
