@@ -73,7 +73,9 @@ class Explanation:
         rows = [("time", "rate", "moved", "spared", "what")]
         rows += [_row(execution) for execution in self.executions]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        lines = ["  ".join([*(cell.rjust(width) for cell, width in zip(row, widths)), row[4]]) for row in rows]
+        lines = [
+            "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[4]]) for row in rows
+        ]
         return "\n".join([head, *lines])
 
     def __repr__(self) -> str:
@@ -126,13 +128,15 @@ class explain:  # noqa: N801 - used as a function is
     Parameters
     ----------
     file : text stream, optional
-        Where the table goes when the block ends; `sys.stdout` by default, `False` for nowhere.
+        Where the table goes when the block ends; `sys.stdout` by default.
+    print : bool, default: True
+        Whether a table is printed.
 
     What the calling thread asks for within the block is noted, on any queue, and runs as it would have: only its end
     waits for it. Blocks nest. Use the value of the `with` statement to look at the numbers:
 
     >>> x = xp.linspace(0.0, 1.0, 1_000_000)
-    >>> with millpond.explain(file=False) as explanation:
+    >>> with millpond.explain(print=False) as explanation:
     ...     y = xp.sum(3 * x * x + 2 * x + 1)
     >>> explanation.executions[0].operations
     6
@@ -143,8 +147,9 @@ class explain:  # noqa: N801 - used as a function is
         If the block ends on another thread than it began on.
     """
 
-    def __init__(self, file: TextIO | bool | None = None) -> None:
+    def __init__(self, file: TextIO | None = None, *, print: bool = True) -> None:
         self._file = file
+        self._print = print
         self._blocks: list[tuple[Explanation, int, float]] = []
 
     def __enter__(self) -> Explanation:
@@ -161,9 +166,7 @@ class explain:  # noqa: N801 - used as a function is
         explanation, number, start = self._blocks.pop()
         rows = _end_explanation(number)
         explanation.duration = time.perf_counter() - start
-        explanation.executions = tuple(
-            Execution(*row[:9], tuple(row[9]), *row[10:])  # type: ignore[misc]
-            for row in rows
-        )
-        if self._file is not False:
-            print(explanation, file=sys.stdout if self._file in (None, True) else self._file)
+        explanation.executions = tuple(Execution(*row[:9], tuple(row[9]), *row[10:]) for row in rows)
+        if self._print:
+            file = sys.stdout if self._file is None else self._file
+            file.write(f"{explanation}\n")

@@ -25,7 +25,7 @@ def polynomial(x):
 
 def explain_held(body, *arguments):
     """Explain what runs behind a gate: however slow the test is, all of it is asked for before any begins."""
-    with millpond.explain(file=False) as explanation:
+    with millpond.explain(print=False) as explanation:
         gate = QUEUE.gate()
         kept = body(*arguments)
         gate.open()
@@ -58,7 +58,7 @@ def test_what_is_kept_is_written(x):
 def test_without_fusion_each_operation_is_an_execution(x):
     queue = millpond.Queue(profiling=True)
     x = xp.asarray(x, device=queue, copy=True)
-    with millpond.explain(file=False) as explanation:
+    with millpond.explain(print=False) as explanation:
         polynomial(x)
     names = [execution.name.split(" ")[0].split("(")[0] for execution in explanation.executions]
     assert names == ["multiply", "multiply", "multiply", "add", "add"]
@@ -93,7 +93,7 @@ def test_lines_are_those_of_the_program(x):
 def test_small_operations_run_at_once():
     a = xp.asarray([1.0, 2.0])
     millpond.wait()
-    with millpond.explain(file=False) as explanation:
+    with millpond.explain(print=False) as explanation:
         a + a
     (execution,) = explanation.executions
     assert execution.inline
@@ -101,8 +101,8 @@ def test_small_operations_run_at_once():
 
 
 def test_blocks_nest_and_can_be_entered_again(x):
-    inner = millpond.explain(file=False)
-    with millpond.explain(file=False) as outer:
+    inner = millpond.explain(print=False)
+    with millpond.explain(print=False) as outer:
         with inner as first:
             xp.sort(x)
         with inner as second:
@@ -114,7 +114,7 @@ def test_blocks_nest_and_can_be_entered_again(x):
 
 
 def test_other_threads_are_not_explained(x):
-    with millpond.explain(file=False) as explanation:
+    with millpond.explain(print=False) as explanation:
         thread = threading.Thread(target=xp.sort, args=(x,))
         thread.start()
         thread.join()
@@ -122,7 +122,7 @@ def test_other_threads_are_not_explained(x):
 
 
 def test_a_block_ends_where_it_began():
-    block = millpond.explain(file=False)
+    block = millpond.explain(print=False)
     thread = threading.Thread(target=block.__enter__)
     thread.start()
     thread.join()
@@ -131,7 +131,7 @@ def test_a_block_ends_where_it_began():
 
 
 def test_failures_are_told_and_still_raised(x):
-    with millpond.explain(file=False) as explanation:
+    with millpond.explain(print=False) as explanation:
         failing = xp.take(x, xp.asarray([N + 5, *range(10_000)]))
     assert any(execution.failed for execution in explanation.executions)
     with pytest.raises(IndexError):
@@ -155,8 +155,8 @@ def test_a_table_is_printed(x, capsys):
 
 
 def test_an_exception_passes_through_the_block():
-    with pytest.raises(ValueError, match="mine"), millpond.explain(file=False):
+    with pytest.raises(ValueError, match="mine"), millpond.explain(print=False):
         raise ValueError("mine")
-    with millpond.explain(file=False) as explanation:
+    with millpond.explain(print=False) as explanation:
         pass
     assert explanation.executions == ()
