@@ -403,6 +403,23 @@ fn barriers_and_tasks_are_ordered_on_an_out_of_order_queue() {
 }
 
 #[test]
+fn o8_a_task_comes_behind_events_and_holds_nothing_else_back() {
+    watched(|| {
+        let device = device();
+        let (one, other) = (in_order(&device), out_of_order(&device));
+        let gate = Gate::new();
+        let read = one.gate(&gate, &[]).unwrap();
+        let behind = other
+            .task_after("behind", &[], &[&read], || Ok(()))
+            .unwrap();
+        other.task("beside", &[], || Ok(())).unwrap().wait().unwrap();
+        assert!(stays_pending(&behind));
+        gate.open(Ok(()));
+        behind.wait().unwrap();
+    });
+}
+
+#[test]
 fn a_wait_for_the_device_is_for_queues_without_handles_too() {
     watched(|| {
         let device = device();

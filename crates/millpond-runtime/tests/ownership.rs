@@ -161,6 +161,27 @@ fn m3_foreign_memory_is_released_after_its_last_use() {
 }
 
 #[test]
+fn m3_memory_that_is_handed_over_is_worked_on_later_and_released_after_that() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let bytes = Box::new([7_u64; 4]);
+        let address = Address::of(bytes.as_ptr());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let release = Release::anywhere(move || sender.send(bytes).unwrap());
+        #[allow(unsafe_code, reason = "the release owns the array until it is called")]
+        // SAFETY: the array is kept by the release, and nobody else looks at it.
+        let foreign = unsafe { queue.adopt(MemoryKind::Host, address, 32, release) }.unwrap();
+        let gate = Gate::new();
+        queue.gate(&gate, &[]).unwrap();
+        queue.launch(ADD_1, &[&foreign], BIG).unwrap();
+        drop(foreign);
+        assert!(receiver.try_recv().is_err(), "work on it is pending");
+        gate.open(Ok(()));
+        assert_eq!(*receiver.recv().unwrap(), [8; 4]);
+    });
+}
+
+#[test]
 fn m3_a_deferred_release_runs_in_drain_only() {
     watched(|| {
         let queue = device().default_queue().unwrap();

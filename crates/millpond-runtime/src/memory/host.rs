@@ -206,6 +206,26 @@ impl Queue {
         release: Release,
     ) -> Result<Allocation> {
         lifecycle::check("importing memory")?;
-        QueueCore::import(self.core(), kind, address, bytes, release)
+        QueueCore::import(self.core(), kind, address, bytes, release, true)
+    }
+
+    /// Wraps memory that is handed over: work on it is asynchronous, as on memory of a pool.
+    /// `release` is called once, after the last use.
+    ///
+    /// # Errors
+    /// A closed queue; then `release` isn't called.
+    ///
+    /// # Safety
+    /// As for [`Queue::import`]; and host code touches the bytes only as it does those of a pool:
+    /// behind a wait, or by the address that [`Allocation::share_with_host`] answers.
+    pub unsafe fn adopt(
+        &self,
+        kind: millpond_types::MemoryKind,
+        address: Address,
+        bytes: usize,
+        release: Release,
+    ) -> Result<Allocation> {
+        lifecycle::check("adopting memory")?;
+        QueueCore::import(self.core(), kind, address, bytes, release, false)
     }
 }

@@ -96,6 +96,6 @@ impl QueueCore {
             name: Arc::from(name),
             task: Box::new(|| Ok(())),
         };
-        self.submit_after(&uses, &[], command, after)
+        self.submit_after(&uses, Some(&[]), command, after)
     }
 }

@@ -326,13 +326,15 @@ impl QueueCore {
         settled
     }
 
-    /// Wraps foreign memory; `Queue::import` states what the caller promises.
+    /// Wraps foreign memory, which the host looks at whenever it likes or never unasked;
+    /// `Queue::import` and `Queue::adopt` state what the caller promises.
     pub(crate) fn import(
         self: &Arc<Self>,
         kind: MemoryKind,
         base: hal::Address,
         bytes: usize,
         release: crate::memory::Release,
+        host_shared: bool,
     ) -> Result<Allocation> {
         self.lock().check_open(self)?;
         Ok(Allocation::new(triomphe::Arc::new(Block {
@@ -344,7 +346,7 @@ impl QueueCore {
             tracking: crate::memory::tracking::Tracking::default(),
             source: Source::Foreign(Some(release)),
             tag: None,
-            host_shared: AtomicBool::new(true),
+            host_shared: AtomicBool::new(host_shared),
         })))
     }
 

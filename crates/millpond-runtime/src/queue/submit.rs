@@ -92,25 +92,24 @@ impl QueueCore {
         Ok(sequence)
     }
 
-    /// The same; its event.
+    /// The same behind events as well; its event.
     pub(crate) fn submit_event(
         self: &Arc<Self>,
         uses: &[Use<'_>],
         command: Command,
+        after: &[&Event],
     ) -> Result<Event> {
-        let others = Dependencies::default();
-        let event = |line: &mut Line, sequence, _: &_| self.event_at(line, sequence);
-        let event = self.submit_behind(uses, None, command, others, event)?;
+        let event = self.submit_after(uses, None, command, after)?;
         self.wait_if_shared(uses, event.sequence())?;
         Ok(event)
     }
 
-    /// Appends a command behind events as well, which touches nothing but what it claims by address
-    /// and so waits for nothing; its event.
+    /// Appends a command behind events as well; its event. With claims it touches nothing but what it
+    /// claims by address. The caller waits where that has to be.
     pub(crate) fn submit_after(
         self: &Arc<Self>,
         uses: &[Use<'_>],
-        claims: &[Touch],
+        claims: Option<&[Touch]>,
         command: Command,
         after: &[&Event],
     ) -> Result<Event> {
@@ -120,7 +119,7 @@ impl QueueCore {
         }
         // Whatever comes after a barrier, or on an in-order queue, comes after the events.
         let learns = self.native().in_order || matches!(command, Command::Barrier);
-        self.submit_behind(uses, Some(claims), command, events, |line, sequence, _| {
+        self.submit_behind(uses, claims, command, events, |line, sequence, _| {
             for event in after.iter().filter(|_| learns) {
                 line.learn(event, self.device().site());
             }

@@ -101,14 +101,37 @@ impl Queue {
         uses: &[Use<'_>],
         task: impl FnOnce() -> TaskResult + Send + 'static,
     ) -> Result<Event> {
-        let task = Box::new(move || as_task(task));
-        self.event(
-            uses,
-            Command::Task {
-                name: name.into(),
-                task,
-            },
-        )
+        self.task_after(name, uses, &[], task)
+    }
+
+    /// The same, behind events as well: for work that memory doesn't order, or that is foreign.
+    ///
+    /// Events order and no more: whether what they stand for failed is nothing to the task.
+    ///
+    /// ```
+    /// # use millpond_hal::{Driver, null::NullDriver};
+    /// # use millpond_runtime::{Device, Gate};
+    /// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+    /// let (one, other) = (device.default_queue()?, device.create_queue(&Default::default())?);
+    /// let read = one.task("read a file", &[], || Ok(()))?;
+    /// other.task_after("parse it", &[], &[&read], || Ok(()))?.wait()?;
+    /// # Ok::<(), millpond_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Queue::task`].
+    pub fn task_after(
+        &self,
+        name: impl Into<Arc<str>>,
+        uses: &[Use<'_>],
+        after: &[&Event],
+        task: impl FnOnce() -> TaskResult + Send + 'static,
+    ) -> Result<Event> {
+        let command = Command::Task {
+            name: name.into(),
+            task: Box::new(move || as_task(task)),
+        };
+        self.behind(uses, command, after)
     }
 
     /// Runs a closure on a host thread that uses memory by its address, without a handle.
@@ -147,12 +170,10 @@ impl Queue {
             name: name.into(),
             task: Box::new(move || as_task(task)),
         };
-        let done = self.core().submit_after(&[], claims, command, after)?;
-        if self.is_in_order() {
-            for event in after {
-                self.note_follow(done.sequence() - 1, event);
-            }
-        }
+        let done = self
+            .core()
+            .submit_after(&[], Some(claims), command, after)?;
+        self.note_followed(&done, after);
         Ok(done)
     }
 
@@ -161,7 +182,15 @@ impl Queue {
     /// # Errors
     /// A closed queue.
     pub fn gate(&self, gate: &Gate, uses: &[Use<'_>]) -> Result<Event> {
-        self.event(uses, Command::Gate(gate.clone()))
+        self.gate_after(gate, uses, &[])
+    }
+
+    /// The same, behind events as well, as for [`Queue::task_after`].
+    ///
+    /// # Errors
+    /// A closed queue.
+    pub fn gate_after(&self, gate: &Gate, uses: &[Use<'_>], after: &[&Event]) -> Result<Event> {
+        self.behind(uses, Command::Gate(gate.clone()), after)
     }
 
     /// Waits on the queue for everything before it and for the events; later commands wait for it.
@@ -171,7 +200,7 @@ impl Queue {
     pub fn barrier(&self, events: &[&Event]) -> Result<Event> {
         let barrier = self
             .core()
-            .submit_after(&[], &[], Command::Barrier, events)?;
+            .submit_after(&[], Some(&[]), Command::Barrier, events)?;
         for event in events {
             self.note_follow(barrier.sequence(), event);
         }
@@ -266,7 +295,18 @@ impl Queue {
         check_device(self.device(), 0, memory, || operation.to_owned())
     }
 
-    fn event(&self, uses: &[Use<'_>], command: Command) -> Result<Event> {
-        self.core().submit_event(uses, command)
+    fn behind(&self, uses: &[Use<'_>], command: Command, after: &[&Event]) -> Result<Event> {
+        let done = self.core().submit_event(uses, command, after)?;
+        self.note_followed(&done, after);
+        Ok(done)
+    }
+
+    /// Has recordings know that a command, and what comes behind it in order, comes behind events.
+    fn note_followed(&self, done: &Event, after: &[&Event]) {
+        if self.is_in_order() {
+            for event in after {
+                self.note_follow(done.sequence() - 1, event);
+            }
+        }
     }
 }
