@@ -4,7 +4,8 @@
 //!
 //! # Model
 //! `runtime` has devices, queues, events, gates and tasks; `memory` has memory objects and
-//! pools; `tensor` has arrays; `interop` exchanges memory with others.
+//! pools; `tensor` has arrays; `interop` exchanges memory with others, and hands objects to native
+//! extensions.
 //!
 //! # Guarantees
 //! * Every wait, and every call that may wait, runs with the interpreter lock released (rule O9),
@@ -40,5 +41,6 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     gil::install();
     runtime::register(module)?;
     memory::register(module)?;
-    tensor::register(module)
+    tensor::register(module)?;
+    interop::native::register(module)
 }

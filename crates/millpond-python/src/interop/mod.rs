@@ -8,6 +8,8 @@ mod elements;
 #[allow(unsafe_code, reason = "vouches for memory that somebody else owns")]
 pub(crate) mod foreign;
 mod format;
+#[allow(unsafe_code, reason = "hands pointers to native extensions")]
+pub(crate) mod native;
 pub(crate) mod numpy;
 #[allow(unsafe_code, reason = "reads the buffer views of Python")]
 pub(crate) mod view;

@@ -21,6 +21,7 @@ pub(crate) mod uses;
 use pyo3::prelude::*;
 
 pub(crate) use object::PyMemory;
+pub(crate) use pool::PyPool;
 
 /// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

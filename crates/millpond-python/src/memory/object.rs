@@ -6,6 +6,7 @@ use std::ops::Range;
 use millpond::runtime::{Allocation, MemoryKind};
 use millpond::tensor::Tensor;
 use millpond::types::{DType, Layout};
+use millpond_capi::memory::Memory;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -66,6 +67,30 @@ impl PyMemory {
     /// New memory, as an object of its kind.
     pub(super) fn object(py: Python<'_>, allocation: Allocation) -> PyResult<Bound<'_, PyAny>> {
         kinds::into_object(Self::whole(allocation, false), py)
+    }
+
+    /// What the C interface has of it.
+    ///
+    /// # Errors
+    /// `ValueError` if it was freed.
+    pub(crate) fn part(&self) -> PyResult<Memory> {
+        Ok(Memory {
+            allocation: self.allocation()?,
+            offset: self.offset,
+            bytes: self.bytes,
+            read_only: self.read_only,
+        })
+    }
+
+    /// The object of what the C interface has.
+    pub(crate) fn of_part<'py>(py: Python<'py>, part: &Memory) -> PyResult<Bound<'py, PyAny>> {
+        let memory = Self {
+            slot: Slot::new(part.allocation.clone()),
+            offset: part.offset,
+            bytes: part.bytes,
+            read_only: part.read_only,
+        };
+        kinds::into_object(memory, py)
     }
 
     /// The memory that the view is of.

@@ -35,7 +35,7 @@ use crate::tensor::place::{DeviceLike, device_or_default};
 /// kinds that are in `Device.shareable`. `native` asks for the driver's own pool, where there is one.
 #[pyclass(frozen, eq, hash, name = "Pool", module = "millpond.memory")]
 #[derive(PartialEq, Hash)]
-pub(crate) struct PyPool(pub(super) Pool);
+pub(crate) struct PyPool(pub(crate) Pool);
 
 /// Whether a request would find memory, and when.
 ///
