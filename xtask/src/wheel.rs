@@ -1,7 +1,9 @@
-//! `cargo xtask wheel`: builds the Python wheel.
+//! `cargo xtask wheel`: builds the Python wheel, with the library for programs in C in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 use crate::failure::{Failure, Outcome};
 use crate::options::Options;
@@ -53,6 +55,27 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     Ok(())
 }
 
+impl Profile {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Test => "dev",
+            Self::Release => "release",
+            Self::Dist => "dist",
+        }
+    }
+
+    /// The folder that cargo builds into.
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Test => "debug",
+            other => other.name(),
+        }
+    }
+}
+
+/// Where the package has the library for programs in C.
+const LIBRARY: &str = "python/src/millpond/lib/libmillpond.so";
+
 /// Builds an optimised wheel into `target/wheels`, the only one there afterwards.
 pub(crate) fn build(reach: Reach, profile: Profile) -> Outcome<PathBuf> {
     python_env::prepare(&["build"])?;
@@ -61,21 +84,44 @@ pub(crate) fn build(reach: Reach, profile: Profile) -> Outcome<PathBuf> {
     }
     let folder = project::path("target/wheels");
     step("build the wheel", || {
-        let profile = match profile {
-            Profile::Test => "dev",
-            Profile::Release => "release",
-            Profile::Dist => "dist",
-        };
-        let maturin = maturin(&folder).args(["--profile", profile]);
-        match reach {
-            Reach::Here => maturin.run(),
-            Reach::Manylinux2014 => maturin
-                .args(["--zig", "--compatibility", "manylinux2014"])
-                .env("CARGO_ZIGBUILD_PYTHON_PATH", python_env::venv_python())
-                .run(),
-        }
+        // The library is built with the extension, of whose parts it is made: the second time it is there to be packed.
+        let _ = fs::remove_file(project::path(LIBRARY));
+        build_into(&folder, reach, profile)?;
+        take_library(reach, profile)?;
+        build_into(&folder, reach, profile)
     })?;
     only_wheel(&folder)
+}
+
+fn build_into(folder: &Path, reach: Reach, profile: Profile) -> Outcome<()> {
+    let maturin = maturin(folder).args(["--profile", profile.name()]);
+    match reach {
+        Reach::Here => maturin.run(),
+        Reach::Manylinux2014 => maturin
+            .args(["--zig", "--compatibility", "manylinux2014"])
+            .env("CARGO_ZIGBUILD_PYTHON_PATH", python_env::venv_python())
+            .run(),
+    }
+}
+
+/// Puts the library where the wheel takes it from.
+fn take_library(reach: Reach, profile: Profile) -> Outcome<()> {
+    let metadata = Program::cargo()
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output()?;
+    let metadata: Value = serde_json::from_str(&metadata)
+        .map_err(|error| Failure::Check(format!("cargo metadata is not JSON: {error}")))?;
+    let mut built = PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target"));
+    if reach == Reach::Manylinux2014 {
+        built.push("x86_64-unknown-linux-gnu");
+    }
+    built.extend([profile.folder(), "deps", "libmillpond_capi.so"]);
+    let target = project::path(LIBRARY);
+    if let Some(folder) = target.parent() {
+        fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    }
+    fs::copy(&built, &target).map_err(Failure::file(&built))?;
+    Ok(())
 }
 
 /// The build for the Python of `.venv`, without a profile, into an emptied folder. `python/pyproject.toml` says which

@@ -28,6 +28,7 @@ from millpond._millpond import (
     take_races,
     wait,
 )
+from millpond._native import get_include
 from millpond._timer import Timer
 from millpond._versions import show_versions
 from millpond.exceptions import (
@@ -79,6 +80,7 @@ __all__ = [
     "devices",
     "exceptions",
     "explain",
+    "get_include",
     "live",
     "show_versions",
     "take_races",

@@ -1,15 +1,19 @@
-"""`python -m millpond`: what there is, what is set, and whether it works; `replay` looks at a recording instead."""
+"""`python -m millpond`: what there is, what is set, and whether it works; `replay` looks at a recording instead.
+
+Options say where compilers find what native extensions and programs in C need.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
 
 import millpond
-from millpond import _millpond
+from millpond import _millpond, _native
 from millpond._replay import main as replay
 from millpond._sizes import size_text
 from millpond._versions import versions
 
-_USAGE = "usage: python -m millpond [replay FILE [OPTIONS]]"
+_USAGE = """usage: python -m millpond [replay FILE [OPTIONS]]
+       python -m millpond [--includes] [--libs] [--cmakedir] [--pkgconfig]"""
 
 
 def _facts(device: millpond.Device) -> Iterator[tuple[str, str]]:
@@ -41,6 +45,8 @@ def main(arguments: Sequence[str]) -> int:
             return _report()
         case ["replay", *options]:
             return replay(options)
+        case options if all(option in _native.OPTIONS for option in options):
+            return _native.main(options)
         case ["-h" | "--help", *_]:
             print(_USAGE)
             return 0

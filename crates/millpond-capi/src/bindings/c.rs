@@ -37,6 +37,20 @@ const LINKAGE: &str = "\
 #endif
 ";
 
+/// What there is once in each module of C++, or of C in each file.
+const ONCE: &str = "\
+#if defined(__cplusplus) && __cplusplus >= 201703L && defined(__GNUC__)
+#define MP_INLINE __attribute__((visibility(\"hidden\"))) inline
+#define MP_VARIABLE __attribute__((visibility(\"hidden\"))) inline
+#elif defined(_MSVC_LANG) && _MSVC_LANG >= 201703L
+#define MP_INLINE inline
+#define MP_VARIABLE inline
+#else
+#define MP_INLINE static inline
+#define MP_VARIABLE static
+#endif
+";
+
 /// `millpond.h`.
 pub(super) fn header() -> String {
     let mut text = format!("/* {ORIGIN} */\n\n{PREAMBLE}\n");
@@ -83,7 +97,8 @@ pub(super) fn header() -> String {
     text += "} mp_table;\n\n";
     text += "#if defined(MP_TABLE)\n\n";
     text += "#ifdef __cplusplus\n} /* extern \"C\" */\n#endif\n";
-    text += &variable("mp_table", "mp_loaded_table");
+    text += ONCE;
+    text += "\nMP_VARIABLE const mp_table *mp_loaded_table = NULL;\n\n";
     for (_, function) in &functions {
         text += &forward(function, "mp_loaded_table");
     }
@@ -117,7 +132,7 @@ pub(super) fn python_header() -> String {
         text += &pointer(function);
     }
     text += "} mp_python_table;\n\n";
-    text += &variable("mp_python_table", "mp_loaded_python");
+    text += "MP_VARIABLE const mp_python_table *mp_loaded_python = NULL;\n\n";
     for function in &functions {
         text += &forward(function, "mp_loaded_python");
     }
@@ -129,7 +144,7 @@ const IMPORT: &str = r#"/**
  * Finds the functions; 0, or -1 with an exception. To be called with the interpreter lock, before any other function:
  * once in C++ from the 2017 standard on, and in C once for each file that uses them.
  */
-static inline int mp_import(void) {
+MP_INLINE int mp_import(void) {
     const mp_python_table *found;
     PyObject *package = PyImport_ImportModule("millpond");
     if (package == NULL) {
@@ -153,7 +168,7 @@ static inline int mp_import(void) {
 }
 
 /** 0 for MP_OK; else -1 with the exception for this thread's last call that failed. With the interpreter lock. */
-static inline int mp_check(mp_status status) {
+MP_INLINE int mp_check(mp_status status) {
     if (status == MP_OK) {
         return 0;
     }
@@ -163,20 +178,6 @@ static inline int mp_check(mp_status status) {
 
 #endif
 "#;
-
-/// A variable of its own for each module, and in C for each file.
-fn variable(table: &str, name: &str) -> String {
-    format!(
-        "#if defined(__cplusplus) && (__cplusplus >= 201703L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L))\n\
-         #if defined(__GNUC__)\n\
-         __attribute__((visibility(\"hidden\")))\n\
-         #endif\n\
-         inline const {table} *{name} = nullptr;\n\
-         #else\n\
-         static const {table} *{name} = NULL;\n\
-         #endif\n\n"
-    )
-}
 
 fn declarations(function: &Function) -> Vec<String> {
     let arguments = function.arguments.iter();

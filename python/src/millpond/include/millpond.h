@@ -366,14 +366,18 @@ typedef struct mp_table {
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
-#if defined(__cplusplus) && (__cplusplus >= 201703L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L))
-#if defined(__GNUC__)
-__attribute__((visibility("hidden")))
-#endif
-inline const mp_table *mp_loaded_table = nullptr;
+#if defined(__cplusplus) && __cplusplus >= 201703L && defined(__GNUC__)
+#define MP_INLINE __attribute__((visibility("hidden"))) inline
+#define MP_VARIABLE __attribute__((visibility("hidden"))) inline
+#elif defined(_MSVC_LANG) && _MSVC_LANG >= 201703L
+#define MP_INLINE inline
+#define MP_VARIABLE inline
 #else
-static const mp_table *mp_loaded_table = NULL;
+#define MP_INLINE static inline
+#define MP_VARIABLE static
 #endif
+
+MP_VARIABLE const mp_table *mp_loaded_table = NULL;
 
 /** The version of the interface; it grows, and what there is stays as it is. */
 static inline uint32_t mp_version(void) {

@@ -43,14 +43,7 @@ typedef struct mp_python_table {
     PyObject *(*mp_pool_to_python)(MP_KEEP mp_pool *pool);
 } mp_python_table;
 
-#if defined(__cplusplus) && (__cplusplus >= 201703L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L))
-#if defined(__GNUC__)
-__attribute__((visibility("hidden")))
-#endif
-inline const mp_python_table *mp_loaded_python = nullptr;
-#else
-static const mp_python_table *mp_loaded_python = NULL;
-#endif
+MP_VARIABLE const mp_python_table *mp_loaded_python = NULL;
 
 /** Raises the exception for this thread's last call that failed, and answers null. */
 static inline PyObject *mp_error_raise(void) {
@@ -187,7 +180,7 @@ static inline PyObject *mp_pool_to_python(
  * Finds the functions; 0, or -1 with an exception. To be called with the interpreter lock, before any other function:
  * once in C++ from the 2017 standard on, and in C once for each file that uses them.
  */
-static inline int mp_import(void) {
+MP_INLINE int mp_import(void) {
     const mp_python_table *found;
     PyObject *package = PyImport_ImportModule("millpond");
     if (package == NULL) {
@@ -210,8 +203,8 @@ static inline int mp_import(void) {
     return 0;
 }
 
-/** 0 for MP_OK; else -1 with the exception for what this thread's last call said. With the interpreter lock. */
-static inline int mp_check(mp_status status) {
+/** 0 for MP_OK; else -1 with the exception for this thread's last call that failed. With the interpreter lock. */
+MP_INLINE int mp_check(mp_status status) {
     if (status == MP_OK) {
         return 0;
     }
