@@ -3,8 +3,8 @@
 import math
 import threading
 
-import pytest
 import pricing
+import pytest
 
 import millpond
 import millpond.tensor as xp

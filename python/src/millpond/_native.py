@@ -1,6 +1,7 @@
 """Where compilers find what native extensions and programs in C need."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
@@ -43,7 +44,7 @@ def pkgconfigdir() -> str:
 OPTIONS = {"--includes": includes, "--libs": libs, "--cmakedir": cmakedir, "--pkgconfig": pkgconfigdir}
 
 
-def main(options: list[str]) -> int:
+def main(options: Sequence[str]) -> int:
     """Print what is asked for, on one line; the answer is the exit code."""
     try:
         print(*(OPTIONS[option]() for option in options))

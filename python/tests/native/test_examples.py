@@ -25,17 +25,8 @@ def test_a_program_in_c(fresh):
     compiler("cc")
     cmake, ninja = (shutil.which(name, path=PROGRAMS) or name for name in ("cmake", "ninja"))
     package = run(sys.executable, "-m", "millpond", "--cmakedir").strip()
-    run(
-        cmake,
-        "-G",
-        "Ninja",
-        f"-DCMAKE_MAKE_PROGRAM={ninja}",
-        "-S",
-        fresh,
-        "-B",
-        fresh / "build",
-        f"-Dmillpond_DIR={package}",
-    )
+    settings = [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-Dmillpond_DIR={package}"]
+    run(cmake, "-G", "Ninja", *settings, "-S", fresh, "-B", fresh / "build")
     run(cmake, "--build", fresh / "build")
     lines = run(fresh / "build" / "moving_mean").splitlines()
     assert lines[1:] == ["MP_FAILED: host task broken failed: the antenna is gone", "handles left: 0"]

@@ -124,9 +124,9 @@ def test_arrays_say_where_they_are(probe):
 def test_memory_that_is_read_only_stays_so(probe):
     wrapped = SharedMemory.wrap(bytes(8))
     assert probe.through(wrapped).read_only
+    freed = DeviceMemory(8)
+    freed.queue.free(freed)
     with pytest.raises(ValueError, match="was freed"):
-        freed = DeviceMemory(8)
-        freed.queue.free(freed)
         probe.through(freed)
 
 
