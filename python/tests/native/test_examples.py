@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .compiler import compiler, run
+from .compiler import compiler, library, run
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "native"
 
@@ -23,6 +23,7 @@ def fresh(request, tmp_path):
 @pytest.mark.parametrize("fresh", ["c"], indirect=True)
 def test_a_program_in_c(fresh):
     compiler("cc")
+    library()
     cmake, ninja = (shutil.which(name, path=PROGRAMS) or name for name in ("cmake", "ninja"))
     package = run(sys.executable, "-m", "millpond", "--cmakedir").strip()
     settings = [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-Dmillpond_DIR={package}"]

@@ -15,7 +15,7 @@ import millpond
 import millpond.tensor as xp
 from millpond.memory import DeviceMemory, Pool, SharedMemory
 
-from .compiler import STRICT, VERSIONS, compiler, extension, program, run
+from .compiler import STRICT, VERSIONS, compiler, extension, library, program, run
 
 SOURCES = Path(__file__).parent
 INCLUDE = Path(millpond.get_include())
@@ -169,6 +169,7 @@ def test_an_extension_of_a_newer_version_is_refused(tmp_path):
 
 
 def test_the_package_says_where_its_files_are():
+    library()
     ask = [sys.executable, "-m", "millpond"]
     assert run(*ask, "--includes") == f"-I{INCLUDE}\n"
     libraries = run(*ask, "--libs").split()
