@@ -19,7 +19,7 @@ STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 VERSIONS = Path(__file__).parent / "versions"
 
 
-def run(*command: object, within: Path | None = None, **environment: str) -> str:
+def execute(*command: object, within: Path | None = None, **environment: str) -> str:
     """Run a program to its end; what it says is the answer, or the failure."""
     ended = subprocess.run(
         [str(part) for part in command],
@@ -53,7 +53,7 @@ def library() -> list[str]:
 def program(folder: Path, source: Path, include: Path | str) -> Path:
     """Make a program in C that links to the library."""
     made = folder / source.stem
-    run(compiler("cc"), "-std=c11", *STRICT, "-pthread", f"-I{include}", source, "-o", made, *library())
+    execute(compiler("cc"), "-std=c11", *STRICT, "-pthread", f"-I{include}", source, "-o", made, *library())
     return made
 
 
@@ -64,5 +64,5 @@ def extension(folder: Path, source: Path, include: Path | str = "") -> Path:
     include = include or millpond.get_include()
     # Python's own headers aren't strict.
     options = ["-std=c11", *STRICT, "-shared", "-fPIC", f"-I{include}", "-isystem", python]
-    run(compiler("cc"), *options, source, "-o", made)
+    execute(compiler("cc"), *options, source, "-o", made)
     return made

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .compiler import compiler, library, run
+from .compiler import compiler, execute, library
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "native"
 
@@ -24,12 +24,7 @@ def fresh(request, tmp_path):
 def test_a_program_in_c(fresh):
     compiler("cc")
     library()
-    cmake, ninja = (shutil.which(name, path=PROGRAMS) or name for name in ("cmake", "ninja"))
-    package = run(sys.executable, "-m", "millpond", "--cmakedir").strip()
-    settings = [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-Dmillpond_DIR={package}"]
-    run(cmake, "-G", "Ninja", *settings, "-S", fresh, "-B", fresh / "build")
-    run(cmake, "--build", fresh / "build")
-    lines = run(fresh / "build" / "moving_mean").splitlines()
+    lines = execute(build_by_cmake(fresh) / "moving_mean").splitlines()
     assert lines[1:] == ["MP_FAILED: host task broken failed: the antenna is gone", "handles left: 0"]
 
 
@@ -39,13 +34,36 @@ def test_an_extension_in_cython(fresh):
 
 
 @pytest.mark.parametrize("fresh", ["pybind11"], indirect=True)
-def test_extensions_in_cpp(fresh):
+def test_an_extension_by_pybind11(fresh):
     compiler("c++")
     build_and_test(fresh)
+
+
+@pytest.mark.parametrize("fresh", ["nanobind"], indirect=True)
+def test_an_extension_by_nanobind(fresh):
+    compiler("c++")
+    nanobind = execute(sys.executable, "-m", "nanobind", "--cmake_dir").strip()
+    built = build_by_cmake(fresh, f"-Dnanobind_DIR={nanobind}", f"-DPython_EXECUTABLE={sys.executable}")
+    run_tests(fresh, PYTHONPATH=str(built))
+
+
+def build_by_cmake(folder: Path, *settings: str) -> Path:
+    """Build with the package of the wheel; the answer is the folder with what was built."""
+    cmake, ninja = (shutil.which(name, path=PROGRAMS) or name for name in ("cmake", "ninja"))
+    package = execute(sys.executable, "-m", "millpond", "--cmakedir").strip()
+    tools = [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-Dmillpond_DIR={package}", "-DCMAKE_BUILD_TYPE=Debug"]
+    execute(cmake, "-G", "Ninja", *tools, *settings, "-S", folder, "-B", folder / "build")
+    execute(cmake, "--build", folder / "build")
+    return folder / "build"
 
 
 def build_and_test(folder: Path) -> None:
     """Build the extensions beside their sources, and run the example's own tests."""
     # What is tested needn't be fast, but soon.
-    run(sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", within=folder, CFLAGS="-O0 -g0")
-    run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder, within=folder)
+    execute(sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", within=folder, CFLAGS="-O0 -g0")
+    run_tests(folder)
+
+
+def run_tests(folder: Path, **environment: str) -> None:
+    """Run the example's own tests."""
+    execute(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder, within=folder, **environment)

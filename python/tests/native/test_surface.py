@@ -5,7 +5,6 @@ import importlib.util
 import re
 import sys
 import sysconfig
-import threading
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +14,7 @@ import millpond
 import millpond.tensor as xp
 from millpond.memory import DeviceMemory, Pool, SharedMemory
 
-from .compiler import STRICT, VERSIONS, compiler, extension, library, program, run
+from .compiler import STRICT, VERSIONS, compiler, execute, extension, library, program
 
 SOURCES = Path(__file__).parent
 INCLUDE = Path(millpond.get_include())
@@ -26,18 +25,21 @@ HEADERS = [*sorted(VERSIONS.iterdir()), INCLUDE]
 
 @pytest.mark.parametrize("include", HEADERS, ids=lambda path: path.name)
 def test_a_program_of_any_version_runs(tmp_path, include):
-    run(program(tmp_path, SOURCES / "surface.c", include))
+    execute(program(tmp_path, SOURCES / "surface.c", include))
 
 
 @pytest.mark.parametrize("standard", ["c11", "c++11", "c++17", "c++20"])
-@pytest.mark.parametrize("header", ["millpond.h", "millpond_python.h", "millpond.hpp"])
+@pytest.mark.parametrize(
+    "header", ["millpond.h", "millpond_python.h", "millpond.hpp", "millpond_python.h millpond.hpp"]
+)
 def test_headers_compile_without_a_warning(tmp_path, header, standard):
     if header.endswith("hpp") and standard in ("c11", "c++11"):
         pytest.skip("is for C++ from the 2017 standard on")
     source = tmp_path / ("source.c" if standard == "c11" else "source.cpp")
-    source.write_text(f"#include <{header}>\nint main(void) {{ return 0; }}\n")
+    lines = [f"#include <{name}>" for name in header.split()]
+    source.write_text("\n".join([*lines, "int main(void) { return 0; }\n"]))
     options = [f"-std={standard}", *STRICT, "-fsyntax-only", "-isystem", sysconfig.get_path("include")]
-    run(compiler("cc" if standard == "c11" else "c++"), *options, f"-I{INCLUDE}", source)
+    execute(compiler("cc" if standard == "c11" else "c++"), *options, f"-I{INCLUDE}", source)
 
 
 def fields(header: str, table: str) -> list[str]:
@@ -150,13 +152,32 @@ def test_errors_have_their_classes_and_attributes(probe):
         probe.allocate(pool, queue, 100)
 
 
-def test_a_wait_with_the_lock_held_lets_it_go(probe):
-    queue = millpond.Queue()
-    gate = queue.gate()
-    opener = threading.Timer(0.01, gate.open)
-    opener.start()
-    probe.wait_carelessly(queue)
-    opener.join()
+def test_a_wait_with_the_lock_held_lets_it_go(tmp_path, run):
+    """Also in a thread that has called nothing else of millpond's; or the program would hang."""
+    extension(tmp_path, SOURCES / "probe.c")
+    program = f"""
+        import sys, threading
+        sys.path.insert(0, {str(tmp_path)!r})
+        import millpond, probe
+
+        queue = millpond.Queue()
+        gate = queue.gate()
+        begun = threading.Event()
+
+        def wait():
+            begun.set()
+            probe.wait_carelessly(queue)
+
+        # So long that a thread which doesn't let the lock go is in the wait before others run.
+        sys.setswitchinterval(1.0)
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        begun.wait()
+        gate.open()
+        waiter.join()
+    """
+    ended = run(program)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_an_extension_of_a_newer_version_is_refused(tmp_path):
@@ -171,11 +192,11 @@ def test_an_extension_of_a_newer_version_is_refused(tmp_path):
 def test_the_package_says_where_its_files_are():
     library()
     ask = [sys.executable, "-m", "millpond"]
-    assert run(*ask, "--includes") == f"-I{INCLUDE}\n"
-    libraries = run(*ask, "--libs").split()
+    assert execute(*ask, "--includes") == f"-I{INCLUDE}\n"
+    libraries = execute(*ask, "--libs").split()
     assert libraries[-1] == "-lmillpond"
     assert Path(libraries[0].removeprefix("-L"), "libmillpond.so").is_file()
-    assert Path(run(*ask, "--cmakedir").strip(), "millpondConfig.cmake").is_file()
-    description = Path(run(*ask, "--pkgconfig").strip(), "millpond.pc").read_text()
+    assert Path(execute(*ask, "--cmakedir").strip(), "millpondConfig.cmake").is_file()
+    description = Path(execute(*ask, "--pkgconfig").strip(), "millpond.pc").read_text()
     assert f"Version: {millpond.__version__}\n" in description
-    assert run(*ask, "--includes", "--libs").startswith(f"-I{INCLUDE} -L")
+    assert execute(*ask, "--includes", "--libs").startswith(f"-I{INCLUDE} -L")

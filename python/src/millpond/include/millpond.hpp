@@ -1,12 +1,13 @@
 /* millpond.h for C++17: handles that count themselves, errors as exceptions, closures as tasks.
  *
- * Programs include it alone; extensions of Python include millpond4pybind11.hpp. Handles are cheap to
- * copy, may be used by every thread, and may go while work is pending. */
+ * Programs include it alone; extensions of Python include millpond4pybind11.hpp or millpond4nanobind.hpp. Handles are
+ * cheap to copy, may be used by every thread, and may go while work is pending. */
 #ifndef MILLPOND_HPP
 #define MILLPOND_HPP
 
 #include <chrono>
 #include <complex>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <stdexcept>
@@ -221,8 +222,9 @@ public:
      * behind the events. What it throws is the event's failure. It must not touch objects of Python. */
     template <class Body>
     event submit(const char *name, Body body, const std::vector<mp_use> &used, const std::vector<event> &after = {}) const {
-        const mp_task task = {name, run<Body>, drop<Body>, new Body(std::move(body))};
         const auto events = pointers(after);
+        // From here on the body is the task's.
+        const mp_task task = {name, run<Body>, drop<Body>, new Body(std::move(body))};
         return given<event>(mp_queue_submit, get(), &task, used.data(), used.size(), events.data(), events.size());
     }
     /* Holds the queue, and whatever uses the memory, until the gate is opened. */
@@ -276,6 +278,37 @@ inline array array::allocate(const millpond::queue &queue, mp_kind kind, mp_dtyp
                              const std::vector<std::size_t> &shape) {
     return given<array>(mp_array_allocate, queue.get(), kind, dtype, shape.size(), shape.data());
 }
+
+#ifdef MILLPOND_PYTHON_H
+
+/* The functions that convert a type. */
+template <class Handle> struct python;
+#define MILLPOND_PYTHON(type)                                                                                           \
+    template <>                                                                                                        \
+    struct python<type> {                                                                                              \
+        static bool check(PyObject *object) { return mp_##type##_check(object) != 0; }                                  \
+        static mp_##type *from(PyObject *object) { return mp_##type##_from_python(object); }                            \
+        static PyObject *to(const type &handle) { return mp_##type##_to_python(handle.get()); }                         \
+    }
+MILLPOND_PYTHON(array);
+MILLPOND_PYTHON(memory);
+MILLPOND_PYTHON(queue);
+MILLPOND_PYTHON(event);
+MILLPOND_PYTHON(gate);
+MILLPOND_PYTHON(device);
+#undef MILLPOND_PYTHON
+
+/* Raises an error as the exception that it is in Python. */
+inline void raise(const error &caught) {
+    // The thread's last error has the class and the attributes, if it is still this one.
+    if (std::strcmp(caught.what(), mp_error_message()) == 0) {
+        mp_error_raise();
+    } else {
+        PyErr_SetString(PyExc_RuntimeError, caught.what());
+    }
+}
+
+#endif
 
 } // namespace millpond
 

@@ -7,8 +7,6 @@
 
 #include "millpond.hpp"
 
-#include <cstring>
-
 #include <pybind11/pybind11.h>
 
 namespace millpond {
@@ -22,32 +20,10 @@ inline void import() {
         try {
             std::rethrow_exception(thrown);
         } catch (const error &caught) {
-            // The thread's last error has the class and the attributes, if it is still this one.
-            if (std::strcmp(caught.what(), mp_error_message()) == 0) {
-                mp_error_raise();
-            } else {
-                PyErr_SetString(PyExc_RuntimeError, caught.what());
-            }
+            raise(caught);
         }
     });
 }
-
-/* The functions that convert a type. */
-template <class Handle> struct python;
-#define MILLPOND_PYTHON(type)                                                                                           \
-    template <>                                                                                                        \
-    struct python<type> {                                                                                              \
-        static bool check(PyObject *object) { return mp_##type##_check(object) != 0; }                                  \
-        static mp_##type *from(PyObject *object) { return mp_##type##_from_python(object); }                            \
-        static PyObject *to(const type &handle) { return mp_##type##_to_python(handle.get()); }                         \
-    }
-MILLPOND_PYTHON(array);
-MILLPOND_PYTHON(memory);
-MILLPOND_PYTHON(queue);
-MILLPOND_PYTHON(event);
-MILLPOND_PYTHON(gate);
-MILLPOND_PYTHON(device);
-#undef MILLPOND_PYTHON
 
 template <class Handle>
 struct caster {

@@ -1,6 +1,9 @@
 /* Memory that another allocator made, handed over with what frees it.
  *
  * Shows: wrapping an allocation, a smart pointer as its owner, and the owner's end after the last use. */
+#ifndef EXTERNAL_HPP
+#define EXTERNAL_HPP
+
 #include <millpond4pybind11.hpp>
 
 #include <atomic>
@@ -8,12 +11,12 @@
 #include <memory>
 #include <new>
 
-namespace {
+namespace external {
 
-std::atomic<int> live_blocks{0};
+inline std::atomic<int> live_blocks{0};
 
 /* A block of the program's own allocator. */
-std::shared_ptr<void> make_block(std::size_t bytes) {
+inline std::shared_ptr<void> make_block(std::size_t bytes) {
     void *block = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (block == nullptr) {
         throw std::bad_alloc();
@@ -26,7 +29,7 @@ std::shared_ptr<void> make_block(std::size_t bytes) {
 }
 
 /* An array over a block: the numbers from zero on. Work on it is asynchronous, as on any other. */
-millpond::array count_up(const millpond::queue &queue, std::size_t size) {
+inline millpond::array count_up(const millpond::queue &queue, std::size_t size) {
     std::shared_ptr<void> block = make_block(size * sizeof(double));
     auto *numbers = static_cast<double *>(block.get());
     for (std::size_t i = 0; i < size; i++) {
@@ -37,13 +40,8 @@ millpond::array count_up(const millpond::queue &queue, std::size_t size) {
 }
 
 /* Whether an array's bytes are of a pool of millpond's. */
-bool is_managed(const millpond::array &array) { return array.is_managed(); }
+inline bool is_managed(const millpond::array &array) { return array.is_managed(); }
 
-} // namespace
+} // namespace external
 
-PYBIND11_MODULE(external, module) {
-    millpond::import();
-    module.def("count_up", &count_up);
-    module.def("is_managed", &is_managed);
-    module.def("live_blocks", [] { return live_blocks.load(); });
-}
+#endif

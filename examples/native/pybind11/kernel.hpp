@@ -1,17 +1,18 @@
 /* A kernel of one's own on the queue of its arrays, with events.
  *
  * Shows: arrays as arguments, reading any strides, a task as a closure, events in and out. */
-#include <millpond4pybind11.hpp>
+#ifndef KERNEL_HPP
+#define KERNEL_HPP
 
-#include <pybind11/stl.h>
+#include <millpond4pybind11.hpp>
 
 #include <stdexcept>
 #include <vector>
 
-namespace {
+namespace kernel {
 
 /* y += factor * x, behind the events; returns at once. */
-millpond::event add_scaled(const millpond::array &y, const millpond::array &x, double factor,
+inline millpond::event add_scaled(const millpond::array &y, const millpond::array &x, double factor,
                            const std::vector<millpond::event> &after) {
     if (x.ndim() != 1 || y.ndim() != 1 || x.size() != y.size()) {
         throw std::invalid_argument("add_scaled takes two arrays of one axis and one length");
@@ -29,7 +30,7 @@ millpond::event add_scaled(const millpond::array &y, const millpond::array &x, d
 }
 
 /* The index of the first negative element, found when the queue gets there. */
-millpond::event refuse_negative(const millpond::array &x) {
+inline millpond::event refuse_negative(const millpond::array &x) {
     const double *elements = x.data<const double>();
     const std::size_t size = x.is_contiguous() ? x.size() : throw std::invalid_argument("the array has gaps");
     return x.queue().submit("refuse_negative", [=] {
@@ -41,11 +42,6 @@ millpond::event refuse_negative(const millpond::array &x) {
     }, {millpond::reads(x)});
 }
 
-} // namespace
+} // namespace kernel
 
-PYBIND11_MODULE(kernel, module) {
-    millpond::import();
-    module.def("add_scaled", &add_scaled, pybind11::arg("y"), pybind11::arg("x"), pybind11::arg("factor"),
-               pybind11::arg("after") = std::vector<millpond::event>());
-    module.def("refuse_negative", &refuse_negative);
-}
+#endif

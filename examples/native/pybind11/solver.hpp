@@ -2,6 +2,9 @@
  *
  * Shows: memory from the queue's pool as workspace, ownership that ends with the work, and a solver of a library that
  * knows smart pointers only. */
+#ifndef SOLVER_HPP
+#define SOLVER_HPP
+
 #include <millpond4pybind11.hpp>
 
 #include <cmath>
@@ -9,11 +12,11 @@
 #include <stdexcept>
 #include <vector>
 
-namespace {
+namespace solver {
 
 using size = std::size_t;
 
-double dot(const double *a, const double *b, size n) {
+inline double dot(const double *a, const double *b, size n) {
     double sum = 0.0;
     for (size i = 0; i < n; i++) {
         sum += a[i] * b[i];
@@ -67,7 +70,7 @@ private:
 };
 
 /* The x of matrix x = right, as an array that is computed when the queue gets there. */
-millpond::array solve(const millpond::array &matrix, const millpond::array &right) {
+inline millpond::array solve(const millpond::array &matrix, const millpond::array &right) {
     const size n = right.size();
     if (matrix.shape() != std::vector<size>{n, n} || right.ndim() != 1 || !matrix.is_contiguous() ||
         !right.is_contiguous()) {
@@ -86,14 +89,6 @@ millpond::array solve(const millpond::array &matrix, const millpond::array &righ
     return solution;
 }
 
-} // namespace
+} // namespace solver
 
-PYBIND11_MODULE(solver, module) {
-    millpond::import();
-    module.def("solve", &solve);
-    module.def("live_handles", [] {
-        size count = 0;
-        millpond::check(mp_handle_count(&count));
-        return count;
-    });
-}
+#endif
