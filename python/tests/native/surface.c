@@ -158,6 +158,63 @@ static void events_order_and_call_back(void) {
     mp_queue_release(other);
 }
 
+static void queues_follow_each_other(void) {
+    trace before = {0}, behind = {0};
+    mp_queue *one, *other, *home;
+    mp_gate *gate;
+    mp_event *event, *barrier;
+    mp_device *same;
+    bool in_order, idle, open, runs_on_host, float64, equal;
+    uint64_t id, home_id, submitted, started, finished;
+    size_t bytes;
+    OK(mp_device_create_queue(device, false, true, &one));
+    OK(mp_device_create_queue(device, true, false, &other));
+    OK(mp_queue_is_in_order(one, &in_order));
+    EXPECT(in_order);
+    OK(mp_queue_is_in_order(other, &in_order));
+    EXPECT(!in_order);
+    OK(mp_queue_device(one, &same));
+    OK(mp_device_same(device, same, &equal));
+    OK(mp_device_runs_on_host(same, &runs_on_host));
+    OK(mp_device_supports(same, MP_FLOAT64, &float64));
+    OK(mp_device_memory(same, &bytes));
+    EXPECT(equal && runs_on_host && float64 && bytes > 0);
+    mp_device_release(same);
+
+    OK(mp_gate_create(NULL, &gate));
+    OK(mp_queue_gate(one, gate, NULL, 0, NULL, 0, NULL));
+    mp_task task = task_of(&before);
+    OK(mp_queue_submit(one, &task, NULL, 0, NULL, 0, &event));
+    OK(mp_queue_follow(other, event));
+    task = task_of(&behind);
+    OK(mp_queue_submit(other, &task, NULL, 0, NULL, 0, NULL));
+    OK(mp_queue_barrier(other, &event, 1, &barrier));
+    REFUSED(mp_queue_wait_for(other, 1000000), MP_TIMED_OUT, "timed out");
+    OK(mp_queue_is_idle(other, &idle));
+    OK(mp_gate_is_open(gate, &open));
+    EXPECT(!idle && !open && before.runs == 0 && behind.runs == 0);
+    REFUSED(mp_event_times(event, &submitted, &started, &finished), MP_INVALID, "has not finished");
+    OK(mp_gate_open(gate, NULL));
+    OK(mp_event_wait(barrier));
+    EXPECT(before.runs == 1 && behind.runs == 1);
+    OK(mp_event_times(event, &submitted, &started, &finished));
+    EXPECT(submitted <= started && started <= finished);
+    OK(mp_event_queue(event, &home));
+    OK(mp_queue_id(home, &home_id));
+    OK(mp_queue_id(one, &id));
+    EXPECT(id == home_id);
+    mp_event_release(event);
+    OK(mp_queue_record(one, &event));
+    OK(mp_event_wait(event));
+    OK(mp_device_wait(device));
+    mp_event_release(event);
+    mp_event_release(barrier);
+    mp_gate_release(gate);
+    mp_queue_release(home);
+    mp_queue_release(one);
+    mp_queue_release(other);
+}
+
 static void *foreign_work(void *context) {
     OK(mp_gate_open(context, "the stream broke"));
     mp_gate_release(context);
@@ -220,6 +277,43 @@ static void memory_keeps_its_bounds(void) {
     mp_memory_release(memory);
     OK(mp_memory_read(view, 0, read, 8));
     mp_memory_release(view);
+}
+
+static void shared_memory_is_for_the_host_at_any_time(void) {
+    trace done = {0};
+    mp_memory *memory;
+    mp_queue *home;
+    mp_array *array;
+    void *pointer;
+    uint64_t id, home_id;
+    const size_t shape[] = {8};
+    bool managed, same, read_only, column_major;
+    OK(mp_memory_allocate(queue, MP_MEMORY_SHARED, 64, &memory));
+    OK(mp_memory_queue(memory, &home));
+    OK(mp_queue_id(home, &home_id));
+    OK(mp_queue_id(queue, &id));
+    OK(mp_memory_is_managed(memory, &managed));
+    OK(mp_memory_is_read_only(memory, &read_only));
+    EXPECT(id == home_id && managed && !read_only);
+    mp_queue_release(home);
+    OK(mp_memory_share_with_host(memory, &pointer));
+    const mp_use updates = {memory, NULL, MP_UPDATE};
+    const mp_task task = task_of(&done);
+    OK(mp_queue_submit(queue, &task, &updates, 1, NULL, 0, NULL));
+    EXPECT(done.runs == 1);
+    OK(mp_memory_wait(memory, MP_READ));
+    OK(mp_memory_wait(memory, MP_WRITE));
+    OK(mp_array_of_memory(memory, MP_FLOAT64, 1, shape, NULL, 0, &array));
+    OK(mp_array_is_column_major(array, &column_major));
+    OK(mp_array_queue(array, &home));
+    mp_memory *within;
+    OK(mp_array_memory(array, &within));
+    OK(mp_memory_same(memory, within, &same));
+    EXPECT(same && column_major);
+    mp_memory_release(within);
+    mp_queue_release(home);
+    mp_array_release(array);
+    mp_memory_release(memory);
 }
 
 static void memory_is_freed_in_order_by_its_only_handle(void) {
@@ -335,6 +429,21 @@ static void pools_keep_their_limits(void) {
     EXPECT(older.requested == 1000 && older.pending == 77);
     older.size = 0;
     REFUSED(mp_pool_statistics(pool, &older), MP_INVALID, "not sizeof(mp_statistics)");
+    /* A pool that is closed has live memory, and nothing more to give. */
+    mp_device *same;
+    mp_kind kind;
+    bool equal;
+    OK(mp_pool_device(pool, &same));
+    OK(mp_device_same(device, same, &equal));
+    OK(mp_pool_kind(pool, &kind));
+    EXPECT(equal && kind == MP_MEMORY_HOST);
+    mp_device_release(same);
+    OK(mp_pool_trim(pool, 0));
+    OK(mp_pool_close(pool));
+    REFUSED(mp_memory_allocate_from(pool, queue, 8, &more), MP_CLOSED, "was closed");
+    mp_pool_release(pool);
+    OK(mp_pool_current(device, MP_MEMORY_HOST, &pool));
+    REFUSED(mp_pool_close(pool), MP_INVALID, "can't be closed");
     mp_pool_release(pool);
     OK(mp_memory_write(memory, 0, &byte, 1));
     mp_memory_release(memory);
@@ -390,8 +499,10 @@ int main(void) {
     TEST(devices_have_names);
     TEST(contexts_are_let_go_of_once);
     TEST(events_order_and_call_back);
+    TEST(queues_follow_each_other);
     TEST(foreign_work_has_its_turn_and_fails_what_depends_on_it);
     TEST(memory_keeps_its_bounds);
+    TEST(shared_memory_is_for_the_host_at_any_time);
     TEST(memory_is_freed_in_order_by_its_only_handle);
     TEST(owners_are_told_after_the_last_use);
     TEST(arrays_are_views_of_memory);

@@ -168,8 +168,10 @@ unsafe extern "C" fn object_of<T: Converted>(handle: Keep<T>) -> Reference {
 }
 
 unsafe extern "C" fn raise() -> Reference {
+    // Asked before owners are let go, whose ends may make calls that fail.
+    let last = status::last();
     guarded(Reference::new(std::ptr::null_mut()), |_| {
-        Err(status::last().map_or_else(
+        Err(last.map_or_else(
             || error::error("no call of this thread has failed".to_owned()),
             exception,
         ))
