@@ -18,6 +18,7 @@ class _HasFileno(Protocol):
     def fileno(self) -> int: ...
 
 __version__: str
+_C_API: object
 tensor: ModuleType
 
 @final
