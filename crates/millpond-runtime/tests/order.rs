@@ -412,7 +412,11 @@ fn o8_a_task_comes_behind_events_and_holds_nothing_else_back() {
         let behind = other
             .task_after("behind", &[], &[&read], || Ok(()))
             .unwrap();
-        other.task("beside", &[], || Ok(())).unwrap().wait().unwrap();
+        other
+            .task("beside", &[], || Ok(()))
+            .unwrap()
+            .wait()
+            .unwrap();
         assert!(stays_pending(&behind));
         gate.open(Ok(()));
         behind.wait().unwrap();

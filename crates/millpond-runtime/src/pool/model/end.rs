@@ -46,7 +46,9 @@ fn the_owner_of_foreign_memory_is_told_once_by_handles_that_go_at_once() {
         });
         let base = millpond_hal::Address::new(1 << 20);
         let core = queue.core();
-        let memory = core.import(MemoryKind::Host, base, 64, release, true).unwrap();
+        let memory = core
+            .import(MemoryKind::Host, base, 64, release, true)
+            .unwrap();
         let threads = [memory.clone(), memory].map(|handle| thread::spawn(move || drop(handle)));
         for thread in threads {
             thread.join().unwrap();
