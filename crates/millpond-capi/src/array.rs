@@ -32,7 +32,14 @@ fn layout(dtype: DType, ndim: usize, shape: &List<usize>, strides: &List<isize>)
 
 functions! {
     /// Makes an array in row-major order. Its elements are not initialised.
-    fn mp_array_allocate(queue: Keep<Queue>, kind: Number<MemoryKind>, dtype: Number<DType>, ndim: usize, shape: List<usize>, array: Give<Tensor>) {
+    fn mp_array_allocate(
+        queue: Keep<Queue>,
+        kind: Number<MemoryKind>,
+        dtype: Number<DType>,
+        ndim: usize,
+        shape: List<usize>,
+        array: Give<Tensor>,
+    ) {
         let out = array.ready()?;
         let place = Place { queue: queue.get()?.clone(), kind: kind.get()? };
         out.give(creation::empty(shape.get(ndim)?, dtype.get()?, &place)?);
@@ -41,19 +48,31 @@ functions! {
 
     /// Makes an array of elements that lie in memory, whose offset and strides are counted in elements; strides may be
     /// null for row-major order. It holds the memory.
-    fn mp_array_of_memory(memory: Keep<Memory>, dtype: Number<DType>, ndim: usize, shape: List<usize>, strides: List<isize>, offset: usize, array: Give<Tensor>) {
+    fn mp_array_of_memory(
+        memory: Keep<Memory>,
+        dtype: Number<DType>,
+        ndim: usize,
+        shape: List<usize>,
+        strides: List<isize>,
+        offset: usize,
+        array: Give<Tensor>,
+    ) {
         let place = array.ready()?;
         let (memory, dtype) = (memory.get()?, dtype.get()?);
         let size = dtype.size();
         if memory.offset % size != 0 {
             return Err(Problem::Argument {
                 what: "mp_array_of_memory",
-                reason: format!("the memory begins at byte {} of its allocation, between elements of {size} bytes", memory.offset),
+                reason: format!(
+                    "the memory begins at byte {} of its allocation, between elements of {size} bytes",
+                    memory.offset
+                ),
             });
         }
         let begin = (memory.offset / size).saturating_add(offset);
         let layout = layout(dtype, ndim, &shape, &strides)?.at_offset(begin);
-        let tensor = Tensor::from_parts(memory.allocation.clone(), dtype, layout, memory.read_only)?;
+        let allocation = memory.allocation.clone();
+        let tensor = Tensor::from_parts(allocation, dtype, layout, memory.read_only)?;
         memory.check_within(&tensor)?;
         place.give(tensor);
         Ok(())
@@ -61,7 +80,16 @@ functions! {
 
     /// Makes an array of initialised elements of the program's own, which it hands over with their owner as to
     /// mp_memory_wrap. pointer is to the element of index zero of row-major order.
-    fn mp_array_wrap(queue: Keep<Queue>, kind: Number<MemoryKind>, pointer: *mut c_void, dtype: Number<DType>, ndim: usize, shape: List<usize>, owner: In<Owner>, array: Give<Tensor>) {
+    fn mp_array_wrap(
+        queue: Keep<Queue>,
+        kind: Number<MemoryKind>,
+        pointer: *mut c_void,
+        dtype: Number<DType>,
+        ndim: usize,
+        shape: List<usize>,
+        owner: In<Owner>,
+        array: Give<Tensor>,
+    ) {
         let release = owner.get()?.take();
         let place = array.ready()?;
         let dtype = dtype.get()?;

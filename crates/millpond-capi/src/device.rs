@@ -94,7 +94,11 @@ functions! {
     }
 
     /// Whether it computes with a dtype.
-    fn mp_device_supports(device: Keep<NamedDevice>, dtype: Number<millpond::DType>, answer: Out<bool>) {
+    fn mp_device_supports(
+        device: Keep<NamedDevice>,
+        dtype: Number<millpond::DType>,
+        answer: Out<bool>,
+    ) {
         answer.put(device.get()?.device.info().supports(dtype.get()?))
     }
 
@@ -111,7 +115,12 @@ functions! {
     }
 
     /// Makes a queue, in order or not; one that profiles keeps the times of its commands.
-    fn mp_device_create_queue(device: Keep<NamedDevice>, out_of_order: bool, profiling: bool, queue: Give<millpond::Queue>) {
+    fn mp_device_create_queue(
+        device: Keep<NamedDevice>,
+        out_of_order: bool,
+        profiling: bool,
+        queue: Give<millpond::Queue>,
+    ) {
         let place = queue.ready()?;
         let options = QueueOptions { out_of_order, profiling };
         place.give(device.get()?.device.create_queue(&options)?);

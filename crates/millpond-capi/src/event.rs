@@ -61,7 +61,12 @@ functions! {
 
     /// When the command was submitted, started and finished, in nanoseconds since a moment of the process; of a queue
     /// that profiles, once it has finished.
-    fn mp_event_times(event: Keep<Event>, submitted: Out<u64>, started: Out<u64>, finished: Out<u64>) {
+    fn mp_event_times(
+        event: Keep<Event>,
+        submitted: Out<u64>,
+        started: Out<u64>,
+        finished: Out<u64>,
+    ) {
         let times = event.get()?.times()?;
         submitted.put(times.submitted.as_nanos() as u64)?;
         started.put(times.started.as_nanos() as u64)?;

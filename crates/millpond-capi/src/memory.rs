@@ -117,14 +117,24 @@ pub(crate) fn adopt(
 functions! {
     /// Allocates from the pool that the queue's device uses for the kind, in the order of the queue. The bytes are not
     /// initialised.
-    fn mp_memory_allocate(queue: Keep<Queue>, kind: Number<MemoryKind>, bytes: usize, memory: Give<Memory>) {
+    fn mp_memory_allocate(
+        queue: Keep<Queue>,
+        kind: Number<MemoryKind>,
+        bytes: usize,
+        memory: Give<Memory>,
+    ) {
         let place = memory.ready()?;
         place.give(Memory::whole(queue.get()?.allocate(kind.get()?, bytes)?, false));
         Ok(())
     }
 
     /// The same, from a pool.
-    fn mp_memory_allocate_from(pool: Keep<Pool>, queue: Keep<Queue>, bytes: usize, memory: Give<Memory>) {
+    fn mp_memory_allocate_from(
+        pool: Keep<Pool>,
+        queue: Keep<Queue>,
+        bytes: usize,
+        memory: Give<Memory>,
+    ) {
         let place = memory.ready()?;
         place.give(Memory::whole(queue.get()?.allocate_from(pool.get()?, bytes)?, false));
         Ok(())
@@ -133,7 +143,14 @@ functions! {
     /// Wraps initialised bytes of the program's own, which it hands over with their owner. Until the owner is told that
     /// the last use has completed, the program touches them as it does other memory: by tasks, or behind a wait, unless
     /// mp_memory_share_with_host was called.
-    fn mp_memory_wrap(queue: Keep<Queue>, kind: Number<MemoryKind>, pointer: *mut c_void, bytes: usize, owner: In<Owner>, memory: Give<Memory>) {
+    fn mp_memory_wrap(
+        queue: Keep<Queue>,
+        kind: Number<MemoryKind>,
+        pointer: *mut c_void,
+        bytes: usize,
+        owner: In<Owner>,
+        memory: Give<Memory>,
+    ) {
         let release = owner.get()?.take();
         let place = memory.ready()?;
         let allocation = adopt(queue.get()?, kind.get()?, pointer, bytes, release)?;
@@ -162,7 +179,13 @@ functions! {
 
     /// Frees memory in the order of a queue, behind the events, for uses by address that no command named. The handle,
     /// which must be the only one to the bytes, is taken. The event of the free is given unless event is null.
-    fn mp_memory_free(queue: Keep<Queue>, memory: Take<Memory>, events: List<Keep<Event>>, count: usize, event: Give<Event>) {
+    fn mp_memory_free(
+        queue: Keep<Queue>,
+        memory: Take<Memory>,
+        events: List<Keep<Event>>,
+        count: usize,
+        event: Give<Event>,
+    ) {
         let memory = memory.take().ok_or(Problem::Null { what: Memory::NAME })?;
         let allocation = memory.object().allocation.clone();
         drop(memory);

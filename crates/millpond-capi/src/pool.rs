@@ -118,7 +118,12 @@ impl Held {
 
 functions! {
     /// Makes a pool of a device; options may be null for the usual ones.
-    fn mp_pool_create(device: Keep<NamedDevice>, kind: Number<MemoryKind>, options: GrowingIn<Options>, pool: Give<Pool>) {
+    fn mp_pool_create(
+        device: Keep<NamedDevice>,
+        kind: Number<MemoryKind>,
+        options: GrowingIn<Options>,
+        pool: Give<Pool>,
+    ) {
         let place = pool.ready()?;
         let device: &Device = device.get()?.device();
         place.give(device.create_pool(kind.get()?, options.get()?.made())?);

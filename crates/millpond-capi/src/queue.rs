@@ -74,7 +74,12 @@ functions! {
 
     /// Makes everything submitted from now on happen after everything before, and after the events. The barrier's own
     /// event is given unless event is null.
-    fn mp_queue_barrier(queue: Keep<Queue>, events: List<Keep<Event>>, count: usize, event: Give<Event>) {
+    fn mp_queue_barrier(
+        queue: Keep<Queue>,
+        events: List<Keep<Event>>,
+        count: usize,
+        event: Give<Event>,
+    ) {
         let done = queue.get()?.barrier(&events_of(&events, count)?)?;
         event.give(done);
         Ok(())
@@ -88,7 +93,15 @@ functions! {
     /// Runs a task on a thread of the host when the queue reaches it, in order with all that uses the same memory, on
     /// whichever queue, and behind the events. Handles of what it uses may be released at once. The event is given
     /// unless event is null.
-    fn mp_queue_submit(queue: Keep<Queue>, task: In<Task>, used: List<MemoryUse>, used_count: usize, events: List<Keep<Event>>, event_count: usize, event: Give<Event>) {
+    fn mp_queue_submit(
+        queue: Keep<Queue>,
+        task: In<Task>,
+        used: List<MemoryUse>,
+        used_count: usize,
+        events: List<Keep<Event>>,
+        event_count: usize,
+        event: Give<Event>,
+    ) {
         let (name, body) = task.get()?.take()?;
         let uses = uses(&used, used_count)?;
         let after = events_of(&events, event_count)?;
@@ -98,7 +111,15 @@ functions! {
 
     /// Holds the queue, and whatever uses the memory, until the gate is opened: foreign work has its turn, which opens
     /// the gate when it is done. The event is given unless event is null.
-    fn mp_queue_gate(queue: Keep<Queue>, gate: Keep<Gate>, used: List<MemoryUse>, used_count: usize, events: List<Keep<Event>>, event_count: usize, event: Give<Event>) {
+    fn mp_queue_gate(
+        queue: Keep<Queue>,
+        gate: Keep<Gate>,
+        used: List<MemoryUse>,
+        used_count: usize,
+        events: List<Keep<Event>>,
+        event_count: usize,
+        event: Give<Event>,
+    ) {
         let uses = uses(&used, used_count)?;
         let after = events_of(&events, event_count)?;
         event.give(queue.get()?.gate_after(gate.get()?, &uses, &after)?);
@@ -106,7 +127,14 @@ functions! {
     }
 
     /// Copies bytes of memory, in order.
-    fn mp_queue_copy(queue: Keep<Queue>, source: Keep<Memory>, source_offset: usize, target: Keep<Memory>, target_offset: usize, bytes: usize) {
+    fn mp_queue_copy(
+        queue: Keep<Queue>,
+        source: Keep<Memory>,
+        source_offset: usize,
+        target: Keep<Memory>,
+        target_offset: usize,
+        bytes: usize,
+    ) {
         let (source, target) = (source.get()?, target.get()?);
         let from = source.range("copy", source_offset, bytes)?;
         let to = target.writable("copy")?.range("copy", target_offset, bytes)?;
@@ -114,7 +142,14 @@ functions! {
     }
 
     /// Repeats a pattern of 1, 2, 4, 8 or 16 bytes over bytes of memory, in order.
-    fn mp_queue_fill(queue: Keep<Queue>, target: Keep<Memory>, offset: usize, bytes: usize, pattern: List<u8>, pattern_bytes: usize) {
+    fn mp_queue_fill(
+        queue: Keep<Queue>,
+        target: Keep<Memory>,
+        offset: usize,
+        bytes: usize,
+        pattern: List<u8>,
+        pattern_bytes: usize,
+    ) {
         let target = target.get()?.writable("fill")?;
         let range = target.range("fill", offset, bytes)?;
         let pattern = Pattern::new(pattern.get(pattern_bytes)?).ok_or_else(|| Problem::Argument {

@@ -21,7 +21,7 @@ const PREAMBLE: &str = "\
  *
  * Who owns what a pointer points to:
  *   MP_KEEP  stays the caller's, who keeps it until the call returns;
- *   MP_TAKE  the call takes it, whatever it answers; so it does the context of a structure;
+ *   MP_TAKE  the call takes it, whatever it answers, and so it does with contexts in structures;
  *   MP_GIVE  the caller gets a handle, and lets go of it by the release function of its type.
  */
 #define MP_KEEP
