@@ -72,6 +72,9 @@ pub trait Described {
     /// The type of a pointer to the function.
     type Pointer;
 
+    /// The pointer.
+    const POINTER: Self::Pointer;
+
     /// The function.
     fn function() -> Function;
 }
@@ -80,17 +83,46 @@ pub trait Described {
 ///
 /// The body's `Result` becomes the status that C gets; a panic becomes `MP_PANIC`. Functions that
 /// can't fail say what they answer, and have a body that can't panic.
+///
+/// Tables hold a function of their own that isn't exported: a name may stand for that of another
+/// library in the process, which has a runtime of its own.
 macro_rules! functions {
-    ($( $(#[doc = $doc:literal])+ fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $answer:ty)? $body:block )+) => { $(
-        $crate::describe::functions!(@export $(#[doc = $doc])+ $name($($argument: $type),*) $(-> $answer)? $body);
+    ($(
+        $(#[doc = $doc:literal])+
+        fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $answer:ty)? $body:block
+    )+) => { $(
+        $crate::describe::functions! {
+            @with [$crate::describe::functions!(@answer $($answer)?)]
+            $(#[doc = $doc])+
+            $name($($argument: $type),*) $(-> $answer)? $body
+        }
+    )+ };
+    (@with [$result:ty] $(#[doc = $doc:literal])+ $name:ident($($argument:ident: $type:ty),*)
+        $(-> $answer:ty)? $body:block) => {
+        $(#[doc = $doc])+
+        ///
+        /// # Safety
+        /// As the header says of the arguments.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            $name::call($($argument),*)
+        }
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, reason = "named as the function that it describes")]
         #[derive(Debug)]
         pub enum $name {}
 
+        impl $name {
+            extern "C" fn call($($argument: $type),*) -> $result {
+                $crate::describe::functions!(@run $body $($answer)?)
+            }
+        }
+
         impl $crate::describe::Described for $name {
-            type Pointer = $crate::describe::functions!(@pointer ($($type),*) $(-> $answer)?);
+            type Pointer = unsafe extern "C" fn($($type),*) -> $result;
+
+            const POINTER: Self::Pointer = Self::call;
 
             fn function() -> $crate::describe::Function {
                 $crate::describe::Function {
@@ -100,31 +132,13 @@ macro_rules! functions {
                         stringify!($argument),
                         <$type as $crate::describe::CType>::declare(stringify!($argument)),
                     )),*],
-                    answer: <$crate::describe::functions!(@answer $($answer)?) as $crate::describe::CType>::declare(""),
+                    answer: <$result as $crate::describe::CType>::declare(""),
                 }
             }
         }
-    )+ };
-    (@export $(#[doc = $doc:literal])+ $name:ident($($argument:ident: $type:ty),*) $body:block) => {
-        $(#[doc = $doc])+
-        ///
-        /// # Safety
-        /// As the header says of the arguments.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::status::Status {
-            $crate::panic::guard(move || $body)
-        }
     };
-    (@export $(#[doc = $doc:literal])+ $name:ident($($argument:ident: $type:ty),*) -> $answer:ty $body:block) => {
-        $(#[doc = $doc])+
-        ///
-        /// # Safety
-        /// As the header says of the arguments.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> $answer $body
-    };
-    (@pointer ($($type:ty),*)) => { unsafe extern "C" fn($($type),*) -> $crate::status::Status };
-    (@pointer ($($type:ty),*) -> $answer:ty) => { unsafe extern "C" fn($($type),*) -> $answer };
+    (@run $body:block) => { $crate::panic::guard(move || $body) };
+    (@run $body:block $answer:ty) => { $body };
     (@answer) => { $crate::status::Status };
     (@answer $answer:ty) => { $answer };
 }

@@ -4,7 +4,7 @@
 
 #![allow(
     clippy::wildcard_imports,
-    reason = "a function's name stands for itself and for its description"
+    reason = "the functions are listed once, below"
 )]
 
 use crate::array::*;
@@ -34,7 +34,7 @@ macro_rules! table {
         static TABLE: Table = Table {
             version: VERSION,
             bytes: size_of::<Table>() as u32,
-            $($( $name, )+)+
+            $($( $name: <$name as Described>::POINTER, )+)+
         };
 
         /// The functions with the versions that they came in.

@@ -53,7 +53,7 @@ def library() -> list[str]:
 def program(folder: Path, source: Path, include: Path | str) -> Path:
     """Make a program in C that links to the library."""
     made = folder / source.stem
-    execute(compiler("cc"), "-std=c11", *STRICT, "-pthread", f"-I{include}", source, "-o", made, *library())
+    execute(compiler("cc"), "-std=c11", *STRICT, "-pthread", f"-I{include}", source, "-o", made, *library(), "-ldl")
     return made
 
 

@@ -1,4 +1,5 @@
 /* The C interface, used as its header says and as it doesn't say: each test ends with the handles it began with. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -467,8 +468,24 @@ static void messages_are_of_the_thread(void) {
 static void the_table_has_the_functions(void) {
     const mp_table *table = mp_functions(MP_VERSION);
     EXPECT(table != NULL && table->version >= MP_VERSION && table->bytes >= sizeof(mp_table));
-    EXPECT(table->mp_queue_wait == mp_queue_wait && table->mp_dtype_name == mp_dtype_name);
+    size_t handles, same;
+    OK(mp_handle_count(&handles));
+    OK(table->mp_handle_count(&same));
+    EXPECT(handles == same);
+    REFUSED(table->mp_queue_wait(NULL), MP_INVALID, "mp_queue is null");
     EXPECT(mp_functions(mp_version() + 1) == NULL);
+}
+
+/* As where a program that links to the library embeds a Python with its own millpond. */
+static void another_library_has_functions_of_its_own(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    EXPECT(library != NULL);
+    const mp_table *(*functions)(uint32_t);
+    *(void **)&functions = dlsym(library, "mp_functions");
+    EXPECT(functions != NULL && functions(MP_VERSION) != NULL);
+    size_t handles;
+    OK(functions(MP_VERSION)->mp_handle_count(&handles));
+    EXPECT(handles == 0);
 }
 
 static void the_end_is_said_of_every_call(void) {
@@ -477,7 +494,8 @@ static void the_end_is_said_of_every_call(void) {
     REFUSED(mp_memory_allocate(queue, MP_MEMORY_HOST, 8, &memory), MP_SHUT_DOWN, "millpond was shut down");
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    EXPECT(argc == 2);
     OK(mp_device_default(&device));
     OK(mp_device_queue(device, &queue));
     size_t before, after;
@@ -508,6 +526,7 @@ int main(void) {
     TEST(arrays_are_views_of_memory);
     TEST(pools_keep_their_limits);
     TEST(the_table_has_the_functions);
+    another_library_has_functions_of_its_own(argv[1]);
     TEST(the_end_is_said_of_every_call);
     mp_queue_release(queue);
     mp_device_release(device);
