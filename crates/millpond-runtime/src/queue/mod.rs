@@ -326,7 +326,7 @@ impl QueueCore {
         settled
     }
 
-    /// Wraps foreign memory, which the host looks at whenever it likes or never unasked;
+    /// Wraps foreign memory, at which the host looks whenever it likes if it is shared with it.
     /// `Queue::import` and `Queue::adopt` state what the caller promises.
     pub(crate) fn import(
         self: &Arc<Self>,

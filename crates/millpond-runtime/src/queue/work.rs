@@ -110,7 +110,7 @@ impl Queue {
     ///
     /// ```
     /// # use millpond_hal::{Driver, null::NullDriver};
-    /// # use millpond_runtime::{Device, Gate};
+    /// # use millpond_runtime::Device;
     /// # let device = Device::open(NullDriver::default().devices()?.remove(0));
     /// let (one, other) = (device.default_queue()?, device.create_queue(&Default::default())?);
     /// let read = one.task("read a file", &[], || Ok(()))?;
