@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::failure::{Failure, Outcome};
+use crate::metadata::metadata;
 use crate::options::Options;
 use crate::project;
 use crate::python_env;
@@ -106,11 +105,7 @@ fn build_into(folder: &Path, reach: Reach, profile: Profile) -> Outcome<()> {
 
 /// Puts the library where the wheel takes it from.
 fn take_library(reach: Reach, profile: Profile) -> Outcome<()> {
-    let metadata = Program::cargo()
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .output()?;
-    let metadata: Value = serde_json::from_str(&metadata)
-        .map_err(|error| Failure::Check(format!("cargo metadata is not JSON: {error}")))?;
+    let metadata = metadata()?;
     let mut built = PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target"));
     if reach == Reach::Manylinux2014 {
         built.push("x86_64-unknown-linux-gnu");

@@ -2,8 +2,8 @@
 //!
 //! The crate is asked by a program of its own, its example `bindings`, so that the tool needn't be built with it.
 
+use super::example;
 use crate::failure::Outcome;
-use crate::run::Program;
 
 /// `millpond.h`.
 pub(super) fn header() -> Outcome<String> {
@@ -21,16 +21,5 @@ pub(super) fn cython() -> Outcome<String> {
 }
 
 fn file(name: &str) -> Outcome<String> {
-    // The profile of the tests, whose build of the crate is there or will be needed.
-    Program::cargo()
-        .args([
-            "run",
-            "--quiet",
-            "--profile",
-            "test",
-            "--package",
-            "millpond-capi",
-        ])
-        .args(["--example", "bindings", "--", name])
-        .output()
+    example("bindings")?.arg(name).output()
 }

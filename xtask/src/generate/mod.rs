@@ -9,9 +9,13 @@ mod operations;
 mod pkgconfig;
 pub(crate) mod reference;
 
+use std::path::Path;
+
 use crate::failure::{Failure, Outcome};
+use crate::metadata::metadata;
 use crate::options::Options;
 use crate::project;
+use crate::run::Program;
 
 /// A generated file: where it is, and what it should hold.
 struct Generator {
@@ -82,6 +86,16 @@ pub(crate) fn compare() -> Outcome<()> {
         "out of date: {}; run `cargo xtask gen`",
         stale.join(", ")
     )))
+}
+
+/// A program that prints what a crate knows: an example of it, built as the tests are, which share the crates with it.
+fn example(name: &str) -> Outcome<Program> {
+    Program::cargo()
+        .args(["build", "--quiet", "--workspace", "--example", name])
+        .run()?;
+    let metadata = metadata()?;
+    let folder = Path::new(metadata["target_directory"].as_str().unwrap_or("target"));
+    Ok(Program::new(folder.join("debug/examples").join(name)))
 }
 
 /// The first lines of a generated page.
