@@ -1,0 +1,133 @@
+//! The one list of functions, and what it becomes: a trait, and a table of pointers that a library
+//! fills.
+
+use std::ffi::{c_char, c_void};
+
+use libloading::Library;
+
+use super::{
+    AccessDescription, Code, ContextHandle, Ordinal, PhysicalHandle, PhysicalProperties, Pointer,
+    StreamHandle,
+};
+
+macro_rules! functions {
+    ($($method:ident = $symbol:literal ($($argument:ident: $type:ty),*);)*) => {
+        /// The driver's functions; arguments and meaning are those of the function in CUDA's
+        /// documentation that a row names.
+        ///
+        /// # Safety
+        /// Of every method: what CUDA asks of the function's arguments.
+        pub(crate) trait Api: Send + Sync {
+            $(
+                #[allow(clippy::too_many_arguments, reason = "as many as CUDA's function has")]
+                unsafe fn $method(&self, $($argument: $type),*) -> Code;
+            )*
+        }
+
+        /// The functions that a library has.
+        pub(super) struct Table {
+            $($method: Option<unsafe extern "C" fn($($type),*) -> Code>,)*
+            /// Keeps the code in memory.
+            _library: Library,
+        }
+
+        impl Table {
+            /// Looks every function up; the names are those that the library lacks.
+            ///
+            /// # Safety
+            /// The library is CUDA's driver: its functions have the types that are declared here.
+            pub(super) unsafe fn of(library: Library) -> (Self, Vec<&'static str>) {
+                let mut missing = Vec::new();
+                $(
+                    // SAFETY: the caller's promise.
+                    let symbol = unsafe { library.get(concat!($symbol, "\0").as_bytes()) };
+                    let $method = symbol.ok().map(|symbol| *symbol);
+                    if $method.is_none() {
+                        missing.push($symbol);
+                    }
+                )*
+                (Self { $($method,)* _library: library }, missing)
+            }
+        }
+
+        impl Api for Table {
+            $(
+                unsafe fn $method(&self, $($argument: $type),*) -> Code {
+                    match self.$method {
+                        // SAFETY: the caller's promise; the library is loaded while `self` lives.
+                        Some(function) => unsafe { function($($argument),*) },
+                        None => Code::MISSING,
+                    }
+                }
+            )*
+        }
+    };
+}
+
+functions! {
+    init = "cuInit" (flags: u32);
+    driver_version = "cuDriverGetVersion" (version: *mut i32);
+    error_name = "cuGetErrorName" (code: Code, name: *mut *const c_char);
+    error_string = "cuGetErrorString" (code: Code, text: *mut *const c_char);
+
+    device_count = "cuDeviceGetCount" (count: *mut i32);
+    device = "cuDeviceGet" (device: *mut Ordinal, number: i32);
+    device_name = "cuDeviceGetName" (name: *mut c_char, len: i32, device: Ordinal);
+    device_memory = "cuDeviceTotalMem_v2" (bytes: *mut usize, device: Ordinal);
+    device_attribute = "cuDeviceGetAttribute" (value: *mut i32, attribute: i32, device: Ordinal);
+    can_access_peer = "cuDeviceCanAccessPeer" (can: *mut i32, device: Ordinal, peer: Ordinal);
+
+    context_retain = "cuDevicePrimaryCtxRetain" (context: *mut ContextHandle, device: Ordinal);
+    context_release = "cuDevicePrimaryCtxRelease_v2" (device: Ordinal);
+    context_push = "cuCtxPushCurrent_v2" (context: ContextHandle);
+    context_pop = "cuCtxPopCurrent_v2" (context: *mut ContextHandle);
+    enable_peer = "cuCtxEnablePeerAccess" (context: ContextHandle, flags: u32);
+
+    allocate = "cuMemAlloc_v2" (address: *mut Pointer, bytes: usize);
+    free = "cuMemFree_v2" (address: Pointer);
+    allocate_host = "cuMemHostAlloc" (address: *mut *mut c_void, bytes: usize, flags: u32);
+    free_host = "cuMemFreeHost" (address: *mut c_void);
+    allocate_managed = "cuMemAllocManaged" (address: *mut Pointer, bytes: usize, flags: u32);
+    pointer_attribute = "cuPointerGetAttribute"
+        (data: *mut c_void, attribute: i32, address: Pointer);
+
+    granularity = "cuMemGetAllocationGranularity"
+        (bytes: *mut usize, properties: *const PhysicalProperties, option: i32);
+    reserve = "cuMemAddressReserve"
+        (address: *mut Pointer, bytes: usize, alignment: usize, wanted: Pointer, flags: u64);
+    unreserve = "cuMemAddressFree" (address: Pointer, bytes: usize);
+    create = "cuMemCreate"
+        (memory: *mut PhysicalHandle, bytes: usize, properties: *const PhysicalProperties,
+         flags: u64);
+    destroy = "cuMemRelease" (memory: PhysicalHandle);
+    map = "cuMemMap"
+        (address: Pointer, bytes: usize, offset: usize, memory: PhysicalHandle, flags: u64);
+    unmap = "cuMemUnmap" (address: Pointer, bytes: usize);
+    set_access = "cuMemSetAccess"
+        (address: Pointer, bytes: usize, descriptions: *const AccessDescription, count: usize);
+
+    stream_create = "cuStreamCreate" (stream: *mut StreamHandle, flags: u32);
+    stream_destroy = "cuStreamDestroy_v2" (stream: StreamHandle);
+    stream_query = "cuStreamQuery" (stream: StreamHandle);
+    stream_wait = "cuStreamWaitValue64_v2"
+        (stream: StreamHandle, address: Pointer, value: u64, flags: u32);
+    stream_write = "cuStreamWriteValue64_v2"
+        (stream: StreamHandle, address: Pointer, value: u64, flags: u32);
+
+    copy = "cuMemcpyAsync" (dst: Pointer, src: Pointer, bytes: usize, stream: StreamHandle);
+    set8 = "cuMemsetD8Async" (dst: Pointer, value: u8, count: usize, stream: StreamHandle);
+    set16 = "cuMemsetD16Async" (dst: Pointer, value: u16, count: usize, stream: StreamHandle);
+    set32 = "cuMemsetD32Async" (dst: Pointer, value: u32, count: usize, stream: StreamHandle);
+    set8_rows = "cuMemsetD2D8Async"
+        (dst: Pointer, pitch: usize, value: u8, width: usize, height: usize,
+         stream: StreamHandle);
+    set16_rows = "cuMemsetD2D16Async"
+        (dst: Pointer, pitch: usize, value: u16, width: usize, height: usize,
+         stream: StreamHandle);
+    set32_rows = "cuMemsetD2D32Async"
+        (dst: Pointer, pitch: usize, value: u32, width: usize, height: usize,
+         stream: StreamHandle);
+    prefetch = "cuMemPrefetchAsync"
+        (address: Pointer, bytes: usize, device: Ordinal, stream: StreamHandle);
+    advise = "cuMemAdvise" (address: Pointer, bytes: usize, advice: i32, device: Ordinal);
+}

@@ -1,0 +1,96 @@
+//! What the driver tells of a device.
+
+use std::ffi::{CStr, c_char};
+
+use millpond_hal::{Cache, DeviceClass, DeviceInfo};
+
+use super::error::check;
+use super::{Card, CudaError};
+use crate::api::{Api, Ordinal, attribute};
+use crate::driver::NAME;
+
+/// Alignment of every allocation: that of the driver's own.
+pub(crate) const ALIGNMENT: usize = 256;
+
+/// An attribute of a device.
+pub(super) fn attribute(
+    api: &dyn Api,
+    ordinal: Ordinal,
+    attribute: i32,
+) -> Result<i32, CudaError> {
+    let mut value = 0;
+    // SAFETY: the value is written to a place of its type.
+    let code = unsafe { api.device_attribute(&raw mut value, attribute, ordinal) };
+    check(api, "cuDeviceGetAttribute", code)?;
+    Ok(value)
+}
+
+/// What is known before the driver is asked.
+pub(super) fn blank(index: usize, label: String) -> DeviceInfo {
+    DeviceInfo {
+        backend: NAME,
+        index,
+        label,
+        name: String::new(),
+        vendor: "NVIDIA".to_owned(),
+        driver_version: String::new(),
+        class: DeviceClass::Gpu,
+        cores: 0,
+        threads: 0,
+        simd: "",
+        caches: Vec::new(),
+        memory: 0,
+        max_allocation: 0,
+        alignment: ALIGNMENT,
+        host_executed: false,
+        shareable: Vec::new(),
+        float64: true,
+        float16: true,
+    }
+}
+
+/// Asks the driver.
+pub(super) fn read(card: &mut Card) -> Result<(), CudaError> {
+    let (api, ordinal) = (&*card.api, card.ordinal);
+    let ask = |number| attribute(api, ordinal, number);
+    let mut name = [0 as c_char; 256];
+    // SAFETY: the name is written to an array of the length that is given.
+    let code = unsafe { api.device_name(name.as_mut_ptr(), name.len() as i32, ordinal) };
+    check(api, "cuDeviceGetName", code)?;
+    // SAFETY: the driver ends the name with a zero; the array does so if it is cut.
+    let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+    let mut memory = 0;
+    // SAFETY: the number is written to a place of its type.
+    let code = unsafe { api.device_memory(&raw mut memory, ordinal) };
+    check(api, "cuDeviceTotalMem", code)?;
+    let mut version = 0;
+    // SAFETY: as above.
+    let code = unsafe { api.driver_version(&raw mut version) };
+    check(api, "cuDriverGetVersion", code)?;
+
+    let cores = ask(attribute::MULTIPROCESSORS)?.max(1) as usize;
+    let capability = (
+        ask(attribute::CAPABILITY_MAJOR)?,
+        ask(attribute::CAPABILITY_MINOR)?,
+    );
+    let l2 = ask(attribute::L2_BYTES)?.max(0) as usize;
+
+    let info = &mut card.info;
+    info.name = name.to_string_lossy().into_owned();
+    info.driver_version = format!(
+        "CUDA {}.{}, compute capability {}.{}",
+        version / 1000,
+        version % 1000 / 10,
+        capability.0,
+        capability.1
+    );
+    info.cores = cores;
+    info.memory = memory;
+    info.max_allocation = memory;
+    info.caches.push(Cache {
+        level: 2,
+        bytes: l2,
+        shared_by: cores,
+    });
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! A device: its memory and its queues.
+
+use std::alloc::Layout;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use millpond_hal::{
+    Device, DeviceError, DeviceInfo, Failure, FailureKind, Partition, Queue,
+    QueueOptions, RawAllocation,
+};
+use millpond_types::MemoryKind;
+
+use crate::card::Card;
+use crate::memory;
+use crate::queue::{CudaQueue, QueueHandle, Standing};
+use crate::station::Station;
+pub(crate) use crate::station::System;
+
+/// How long nothing may move while a device is shut down before what stands still is given up.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The error of every call on a device that was shut down.
+pub(crate) fn shut_down(label: &str) -> DeviceError {
+    DeviceError::Lost {
+        device: label.to_owned(),
+        reason: "it was shut down".to_owned(),
+    }
+}
+
+/// A device of NVIDIA's driver.
+pub(crate) struct CudaDevice {
+    station: Arc<Station>,
+}
+
+impl CudaDevice {
+    pub(crate) fn new(card: &Arc<Card>, system: &Arc<System>) -> Self {
+        Self {
+            station: Arc::new(Station::new(card, system)),
+        }
+    }
+
+    fn card(&self) -> &Card {
+        &self.station.card
+    }
+
+    fn check_alive(&self) -> Result<(), DeviceError> {
+        if self.station.is_closing() {
+            return Err(shut_down(self.card().label()));
+        }
+        self.card().gone().map_or(Ok(()), Err)
+    }
+
+    fn unsupported(&self, what: &str) -> DeviceError {
+        DeviceError::Unsupported {
+            device: self.card().label().to_owned(),
+            what: what.to_owned(),
+        }
+    }
+
+    /// The queues of this device that are alive.
+    fn queues(&self) -> Vec<Arc<CudaQueue>> {
+        let mut queues = self.station.system.registry.queues();
+        queues.retain(|queue| Arc::ptr_eq(queue.station(), &self.station));
+        queues
+    }
+}
+
+impl Device for CudaDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.card().info
+    }
+
+    fn allocate(&self, kind: MemoryKind, layout: Layout) -> Result<RawAllocation, DeviceError> {
+        self.check_alive()?;
+        memory::allocate(self.card(), &self.station.system, kind, layout)
+    }
+
+    unsafe fn release(&self, allocation: RawAllocation) {
+        // SAFETY: the caller promises what `release` asks for.
+        unsafe { memory::release(self.card(), &self.station.system, &allocation) };
+    }
+
+    fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError> {
+        self.check_alive()?;
+        if options.profiling {
+            return Err(self.unsupported("a queue that keeps times"));
+        }
+        let queue = CudaQueue::new(options, &self.station);
+        Ok(Arc::new(QueueHandle(queue)))
+    }
+
+    fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError> {
+        self.check_alive()?;
+        Err(self.unsupported(&format!("partition {partition:?}")))
+    }
+
+    fn shutdown(&self) {
+        if !self.station.begin_closing() {
+            return;
+        }
+        let mut still_since = None;
+        loop {
+            let standings: Vec<_> = self
+                .queues()
+                .iter()
+                .map(|queue| (queue.standing(), Arc::clone(queue)))
+                .collect();
+            if standings.iter().all(|(it, _)| *it == Standing::Done) {
+                break;
+            }
+            let moving = standings.iter().any(|(it, _)| *it == Standing::Moving);
+            // A task that shuts its own device down would wait for itself.
+            if moving && !self.station.crew.is_current() {
+                still_since = None;
+            } else {
+                let since = *still_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= PATIENCE {
+                    if self.station.crew.is_current() && moving {
+                        break;
+                    }
+                    let reason = format!("{} was shut down before it ran", self.card().label());
+                    let failure = Failure::new(FailureKind::Lost, "command", reason);
+                    for (_, queue) in &standings {
+                        queue.give_up(&failure);
+                    }
+                    still_since = None;
+                }
+            }
+            thread::sleep(Duration::from_micros(200));
+        }
+        self.station.finish_closing();
+        for queue in self.queues() {
+            queue.release_early();
+            queue.rouse();
+        }
+    }
+}
+
+impl std::fmt::Debug for CudaDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CudaDevice")
+            .field("info", self.info())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,274 @@
+//! What a fake driver has: memory, streams, and what tests have arranged.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use millpond_testkit::dice::Dice;
+
+use crate::api::{Code, Ordinal, Pointer, StreamHandle};
+
+/// What new memory holds, so that nobody takes it for zeros.
+const RUBBISH: u8 = 0xa5;
+
+/// What memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Device(Ordinal),
+    Host,
+    Managed,
+    /// Addresses without memory.
+    Reserved,
+    /// Memory that nobody may use yet.
+    Mapped,
+}
+
+/// Memory that lives.
+pub(super) struct Block {
+    layout: Layout,
+    kind: Kind,
+}
+
+/// One thing that a stream does.
+#[derive(Debug)]
+pub(super) enum Step {
+    Copy {
+        dst: Pointer,
+        src: Pointer,
+        bytes: usize,
+    },
+    /// Repeats a value `width` times in each of `height` rows.
+    Set {
+        dst: Pointer,
+        pitch: usize,
+        value: Vec<u8>,
+        width: usize,
+        height: usize,
+    },
+    Touch {
+        address: Pointer,
+        bytes: usize,
+    },
+    Write(Pointer, u64),
+    Wait(Pointer, u64),
+}
+
+impl Step {
+    pub(super) fn set(
+        dst: Pointer,
+        pitch: usize,
+        value: &[u8],
+        width: usize,
+        height: usize,
+    ) -> Self {
+        assert!(
+            (dst as usize).is_multiple_of(value.len()) && pitch.is_multiple_of(value.len()),
+            "values of {} bytes at {dst:#x} by {pitch}",
+            value.len()
+        );
+        Self::Set {
+            dst,
+            pitch,
+            value: value.to_vec(),
+            width,
+            height,
+        }
+    }
+}
+
+/// All that there is.
+pub(super) struct World {
+    pub(super) devices: usize,
+    pub(super) blocks: BTreeMap<Pointer, Block>,
+    pub(super) streams: BTreeMap<StreamHandle, VecDeque<Step>>,
+    next_stream: usize,
+    /// Contexts that were retained and not released.
+    pub(super) retained: usize,
+    /// Physical memory that was created and not released.
+    pub(super) physical: usize,
+    pub(super) peers: HashSet<(Ordinal, usize)>,
+    pub(super) lost: Option<Code>,
+    pub(super) faults: Vec<(&'static str, usize, Code)>,
+    pub(super) calls: Vec<&'static str>,
+    pub(super) paused: bool,
+    pub(super) ended: bool,
+    dice: Dice,
+}
+
+impl World {
+    pub(super) fn new(devices: usize) -> Self {
+        Self {
+            devices,
+            blocks: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            next_stream: 1,
+            retained: 0,
+            physical: 0,
+            peers: HashSet::new(),
+            lost: None,
+            faults: Vec::new(),
+            calls: Vec::new(),
+            paused: false,
+            ended: false,
+            dice: Dice::numbered(7),
+        }
+    }
+
+    /// The code that a test wants of this call.
+    pub(super) fn fault(&mut self, call: &str) -> Option<Code> {
+        let index = self.faults.iter().position(|(name, ..)| *name == call)?;
+        let (_, skip, code) = &mut self.faults[index];
+        if *skip > 0 {
+            *skip -= 1;
+            return None;
+        }
+        let code = *code;
+        self.faults.remove(index);
+        Some(code)
+    }
+
+    pub(super) fn add(&mut self, bytes: usize, align: usize, kind: Kind) -> Option<Pointer> {
+        let layout = Layout::from_size_align(bytes.max(1), align).ok()?;
+        // SAFETY: the layout isn't empty.
+        let pointer = unsafe { alloc(layout) };
+        if pointer.is_null() {
+            return None;
+        }
+        if bytes < 16 << 20 {
+            // SAFETY: new memory of this layout.
+            unsafe { pointer.write_bytes(RUBBISH, layout.size()) };
+        }
+        let address = pointer.expose_provenance() as Pointer;
+        self.blocks.insert(address, Block { layout, kind });
+        Some(address)
+    }
+
+    pub(super) fn remove(&mut self, address: Pointer) -> Code {
+        let Some(block) = self.blocks.remove(&address) else {
+            return Code::INVALID_VALUE;
+        };
+        let pointer: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
+        // SAFETY: had with this layout, and no more in the list.
+        unsafe { dealloc(pointer, block.layout) };
+        Code::SUCCESS
+    }
+
+    /// Makes memory of one kind that of another.
+    pub(super) fn turn(&mut self, address: Pointer, from: Kind, to: Kind) -> Code {
+        match self.blocks.get_mut(&address) {
+            Some(block) if block.kind == from => {
+                block.kind = to;
+                Code::SUCCESS
+            }
+            _ => Code::INVALID_VALUE,
+        }
+    }
+
+    pub(super) fn kind_of(&self, address: Pointer) -> Option<Kind> {
+        let (first, block) = self.blocks.range(..=address).next_back()?;
+        (address - first < block.layout.size() as Pointer).then_some(block.kind)
+    }
+
+    pub(super) fn add_stream(&mut self) -> StreamHandle {
+        let handle = StreamHandle(self.next_stream);
+        self.next_stream += 1;
+        self.streams.insert(handle, VecDeque::new());
+        handle
+    }
+
+    /// Whether a range is memory that a device may use.
+    fn is_live(&self, address: Pointer, bytes: usize) -> bool {
+        let block = self.blocks.range(..=address).next_back();
+        block.is_some_and(|(first, block)| {
+            let usable = !matches!(block.kind, Kind::Reserved | Kind::Mapped);
+            usable && (address - first) as usize + bytes <= block.layout.size()
+        })
+    }
+
+    /// Carries out the next step of a stream that may go on; whether there was one.
+    pub(super) fn advance(&mut self) -> bool {
+        if self.paused || self.lost.is_some() {
+            return false;
+        }
+        let may: Vec<StreamHandle> = self
+            .streams
+            .iter()
+            .filter(|(_, steps)| match steps.front() {
+                Some(Step::Wait(address, value)) => counter(*address) >= *value,
+                Some(_) => true,
+                None => false,
+            })
+            .map(|(&handle, _)| handle)
+            .collect();
+        if may.is_empty() {
+            return false;
+        }
+        let chosen = may[self.dice.roll(may.len())];
+        let steps = self.streams.get_mut(&chosen).expect("it was just there");
+        let step = steps.pop_front().expect("it has a step");
+        if !self.carry_out(&step) {
+            self.lost = Some(Code::ILLEGAL_ADDRESS);
+        }
+        true
+    }
+
+    /// Whether all memory of the step was there.
+    fn carry_out(&self, step: &Step) -> bool {
+        let pointer = |address: Pointer| {
+            std::ptr::with_exposed_provenance_mut::<u8>(address as usize)
+        };
+        match *step {
+            Step::Copy { dst, src, bytes } => {
+                if !self.is_live(dst, bytes) || !self.is_live(src, bytes) {
+                    return false;
+                }
+                // SAFETY: both ranges are live; a copy's don't overlap.
+                unsafe { pointer(dst).copy_from_nonoverlapping(pointer(src), bytes) };
+            }
+            Step::Set {
+                dst,
+                pitch,
+                ref value,
+                width,
+                height,
+            } => {
+                for row in 0..height {
+                    let begin = dst + (row * pitch) as Pointer;
+                    if !self.is_live(begin, width * value.len()) {
+                        return false;
+                    }
+                    for index in 0..width {
+                        let place = pointer(begin + (index * value.len()) as Pointer);
+                        // SAFETY: the row is live.
+                        unsafe { place.copy_from_nonoverlapping(value.as_ptr(), value.len()) };
+                    }
+                }
+            }
+            Step::Touch { address, bytes } => return self.is_live(address, bytes),
+            Step::Write(address, value) => {
+                if !self.is_live(address, 8) {
+                    return false;
+                }
+                let place = pointer(address).cast::<AtomicU64>();
+                // SAFETY: it is live, and aligned as counters are.
+                unsafe { (*place).store(value, Ordering::Release) };
+            }
+            Step::Wait(address, _) => return self.is_live(address, 8),
+        }
+        true
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        while let Some(&address) = self.blocks.keys().next() {
+            self.remove(address);
+        }
+    }
+}
+
+fn counter(address: Pointer) -> u64 {
+    let place: *const AtomicU64 = std::ptr::with_exposed_provenance(address as usize);
+    // SAFETY: streams wait for counters only, which live as long as the driver.
+    unsafe { (*place).load(Ordering::Acquire) }
+}

@@ -1,0 +1,89 @@
+//! Where an address lies: what decides how a copy is made.
+
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock};
+
+use super::Origin;
+use crate::api::{Code, Ordinal, Pointer, pointer};
+use crate::card::Current;
+
+/// Where memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On a device.
+    Device(Ordinal),
+    /// In the host's memory, where devices reach it.
+    Pinned,
+    /// Wherever the driver moves it.
+    Managed,
+    /// In the host's memory, where no device may be let: its pages come and go.
+    Pageable,
+}
+
+impl Place {
+    /// Whether the host reaches it, and no device moves it.
+    pub(crate) const fn is_of_the_host(self) -> bool {
+        matches!(self, Self::Pinned | Self::Pageable)
+    }
+}
+
+/// Memory that this backend had from the driver.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) bytes: usize,
+    pub(crate) place: Place,
+    /// What the driver calls it by.
+    pub(crate) base: Pointer,
+    pub(crate) origin: Origin,
+}
+
+/// All memory that this backend had from the driver, by the address that was handed out.
+#[derive(Debug, Default)]
+pub(crate) struct Places(RwLock<BTreeMap<Pointer, Record>>);
+
+impl Places {
+    pub(crate) fn insert(&self, first: Pointer, record: Record) {
+        let mut places = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        places.insert(first, record);
+    }
+
+    pub(crate) fn remove(&self, first: Pointer) -> Option<Record> {
+        let mut places = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        places.remove(&first)
+    }
+
+    /// Where an address lies: of our own memory without a call, of others' by the driver's word.
+    pub(crate) fn find(&self, current: &Current<'_>, address: Pointer) -> Place {
+        let places = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, record)) = places.range(..=address).next_back()
+            && address - record.base < record.bytes as Pointer
+        {
+            return record.place;
+        }
+        drop(places);
+        ask(current, address)
+    }
+}
+
+/// What the driver knows of an address; nothing, of the host's ordinary memory.
+fn ask(current: &Current<'_>, address: Pointer) -> Place {
+    let attribute = |which: i32| {
+        let mut value = 0_u32;
+        // SAFETY: each of the attributes that are asked for below is a number of four bytes or,
+        // as a boolean, one that is no longer.
+        let code = unsafe {
+            current
+                .api()
+                .pointer_attribute((&raw mut value).cast(), which, address)
+        };
+        (code == Code::SUCCESS).then_some(value)
+    };
+    if attribute(pointer::IS_MANAGED).is_some_and(|managed| managed != 0) {
+        return Place::Managed;
+    }
+    match attribute(pointer::MEMORY_TYPE) {
+        Some(pointer::HOST) => Place::Pinned,
+        Some(pointer::DEVICE) => Place::Device(attribute(pointer::ORDINAL).unwrap_or(0) as Ordinal),
+        _ => Place::Pageable,
+    }
+}

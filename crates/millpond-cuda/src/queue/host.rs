@@ -1,0 +1,114 @@
+//! How a command is carried out by a thread.
+
+use std::sync::Arc;
+
+use millpond_hal::{Address, Command, Failure, FailureKind, Pattern};
+
+use super::line::Begun;
+use super::route::Route;
+use super::{CudaQueue, Work};
+use crate::api::Pointer;
+use crate::crew::{discard, guard};
+use crate::staging::Carriage;
+
+impl CudaQueue {
+    /// Carries a command out on a thread of the crew; the answer is what the thread may do next.
+    pub(crate) fn carry_out(self: Arc<Self>, begun: Begun) -> Option<Work> {
+        let Begun {
+            sequence,
+            command,
+            route,
+            failure,
+            origin,
+            signals: _,
+        } = begun;
+        if failure.is_some() {
+            discard(command);
+            return self.conclude(sequence, failure).carry_out_but_one();
+        }
+        let failure = match command {
+            Command::Task { name, task } => guard(task).err().map(|(kind, reason)| {
+                Failure::with_origin(kind, format!("host task {name}"), reason, origin)
+            }),
+            Command::Gate(gate) => {
+                let watch = GateWatch(Some((self, sequence)));
+                gate.on_open(move |outcome| watch.opened(outcome));
+                return None;
+            }
+            Command::Copy { src, dst, bytes } => match route {
+                Route::Staged { upload } => {
+                    let (host, device) = if upload { (src, dst) } else { (dst, src) };
+                    let carriage = Carriage {
+                        host: host.get(),
+                        device: device.get() as Pointer,
+                        bytes,
+                        upload,
+                    };
+                    // SAFETY: the submitter promised A1 to A3; what the command follows has ended.
+                    let outcome = unsafe { carriage.run(&self.station) };
+                    outcome.err().map(|error| error.fail(&command, origin))
+                }
+                _ => {
+                    // SAFETY: as above; both ranges are the host's and don't overlap.
+                    unsafe { copy(src, dst, bytes) };
+                    None
+                }
+            },
+            Command::Fill {
+                dst,
+                pattern,
+                bytes,
+            } => {
+                // SAFETY: as above.
+                unsafe { fill(dst, pattern, bytes) };
+                None
+            }
+            // A barrier of a queue without order: everything before it has ended.
+            _ => None,
+        };
+        self.conclude(sequence, failure).carry_out_but_one()
+    }
+}
+
+/// # Safety
+/// Both ranges are the host's, may be used so, and don't overlap.
+unsafe fn copy(src: Address, dst: Address, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        dst.as_ptr::<u8>()
+            .copy_from_nonoverlapping(src.as_ptr::<u8>(), bytes);
+    }
+}
+
+/// # Safety
+/// The range is the host's, may be written, and a multiple of the pattern's length.
+unsafe fn fill(dst: Address, pattern: Pattern, bytes: usize) {
+    let pattern = pattern.bytes();
+    for begin in (0..bytes).step_by(pattern.len()) {
+        let place = dst.offset(begin).as_ptr::<u8>();
+        // SAFETY: the caller's promise: a whole pattern fits.
+        unsafe { place.copy_from_nonoverlapping(pattern.as_ptr(), pattern.len()) };
+    }
+}
+
+/// A queue that stands at a gate. If every handle of the gate is dropped, nobody can open it any
+/// more and the command fails.
+struct GateWatch(Option<(Arc<CudaQueue>, u64)>);
+
+impl GateWatch {
+    fn opened(mut self, outcome: Result<(), Failure>) {
+        if let Some((queue, sequence)) = self.0.take() {
+            queue.pass_gate(sequence, outcome);
+        }
+    }
+}
+
+impl Drop for GateWatch {
+    fn drop(&mut self) {
+        if let Some((queue, sequence)) = self.0.take() {
+            let reason = "every handle of the gate was dropped before it was opened";
+            let failure = Failure::new(FailureKind::Lost, "gate", reason);
+            queue.pass_gate(sequence, Err(failure));
+        }
+    }
+}

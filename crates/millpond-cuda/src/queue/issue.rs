@@ -1,0 +1,164 @@
+//! How a command is given to the device.
+
+use std::sync::Arc;
+
+use millpond_hal::{Advice, Command};
+
+use super::dependent::Effects;
+use super::fill;
+use super::line::{Begun, Flight};
+use super::route::Route;
+use super::{CudaQueue, LANES, State};
+use crate::api::{Pointer, READ_MOSTLY};
+use crate::card::{CudaError, Current};
+use crate::lanes::Lane;
+use crate::staging::Landing;
+
+impl CudaQueue {
+    /// Gives a command to a lane, or ends it if there is nothing to give.
+    pub(super) fn issue(
+        self: &Arc<Self>,
+        state: &mut State,
+        begun: Begun,
+        effects: &mut Effects,
+    ) {
+        let sequence = begun.sequence;
+        let at_rest = begun.signals.is_empty() && (!self.in_order || !state.line.in_flight());
+        if begun.failure.is_some() || (begun.route == Route::Nothing && at_rest) {
+            self.end(&mut state.line, sequence, begun.failure, effects);
+            return;
+        }
+        let fail = |error: &CudaError| error.fail(&begun.command, begun.origin.clone());
+        let current = match self.station.card.enter() {
+            Ok(current) => current,
+            Err(error) => return self.end(&mut state.line, sequence, Some(fail(&error)), effects),
+        };
+        let index = match self.choose(state) {
+            Ok(index) => index,
+            Err(error) => return self.end(&mut state.line, sequence, Some(fail(&error)), effects),
+        };
+        let lane = &mut state.lanes[index];
+        // Behind what is under way nothing has to be given that does nothing.
+        let (outcome, landing, ticket) = if begun.route == Route::Nothing && begun.signals.is_empty()
+        {
+            (Ok(()), None, Ok(lane.last().ticket()))
+        } else {
+            let mut landing = None;
+            let outcome = self.give(&current, lane, &begun, &mut landing);
+            // A part may be under way although another was refused.
+            (outcome, landing, lane.mark(&current))
+        };
+        let failure = outcome.err().map(|error| fail(&error));
+        match ticket {
+            Ok(ticket) => {
+                let flight = Flight {
+                    ticket,
+                    sequence,
+                    landing,
+                    failure,
+                };
+                let signal = lane.last();
+                state.line.issued(index, signal, flight, effects);
+            }
+            Err(error) => {
+                // Of a device that can't number its work nothing is known; a buffer that it may
+                // still use stays where it is.
+                let failure = failure.unwrap_or_else(|| fail(&error));
+                std::mem::forget(landing);
+                self.end(&mut state.line, sequence, Some(failure), effects);
+            }
+        }
+    }
+
+    /// The lane for the next command: the only one of a queue in order, else one that is idle.
+    fn choose(&self, state: &mut State) -> Result<usize, CudaError> {
+        let most = if self.in_order { 1 } else { LANES };
+        let lanes = &mut state.lanes;
+        if let Some(idle) = lanes.iter().position(Lane::is_idle) {
+            return Ok(idle);
+        }
+        if lanes.len() < most {
+            lanes.push(self.station.lanes.take(&self.station.card)?);
+            state.line.flights.push(std::collections::VecDeque::new());
+            return Ok(lanes.len() - 1);
+        }
+        let shortest = (0..lanes.len()).min_by_key(|&index| state.line.flights[index].len());
+        Ok(shortest.unwrap_or(0))
+    }
+
+    /// Gives the parts of a command to a stream.
+    fn give(
+        &self,
+        current: &Current<'_>,
+        lane: &Lane,
+        begun: &Begun,
+        landing: &mut Option<Landing>,
+    ) -> Result<(), CudaError> {
+        for &signal in &begun.signals {
+            lane.follow(current, signal)?;
+        }
+        let (api, stream) = (current.api(), lane.stream);
+        match begun.command {
+            Command::Copy { src, dst, bytes } => {
+                let (mut from, mut to) = (src.get() as Pointer, dst.get() as Pointer);
+                if matches!(begun.route, Route::Upload | Route::Download) {
+                    let buffer = self.station.staging.small(current)?;
+                    let goal = if begun.route == Route::Upload {
+                        // SAFETY: the command's source is there and filled: what it follows has
+                        // ended, as far as the host sees it (A1, A3). The buffer is new.
+                        unsafe { buffer.load(src.get(), bytes) };
+                        from = buffer.address;
+                        None
+                    } else {
+                        to = buffer.address;
+                        Some((dst.get(), bytes))
+                    };
+                    *landing = Some(Landing { buffer, goal });
+                }
+                // SAFETY: the submitter promised A1 to A3 for both ranges; a buffer is as long as
+                // a small copy at least.
+                let code = unsafe { api.copy(to, from, bytes, stream) };
+                current.check("cuMemcpyAsync", code)
+            }
+            Command::Fill {
+                dst,
+                pattern,
+                bytes,
+            } => {
+                // SAFETY: the submitter promised A1 to A3 for the range.
+                unsafe { fill::give(current, stream, dst, pattern, bytes) }
+            }
+            Command::Prefetch { address, bytes } => {
+                let (address, ordinal) = (address.get() as Pointer, self.station.card.ordinal);
+                // SAFETY: a hint on managed memory that is there (A1).
+                let code = unsafe { api.prefetch(address, bytes, ordinal, stream) };
+                hint(current, "cuMemPrefetchAsync", code)
+            }
+            Command::Advise {
+                address,
+                bytes,
+                advice: Advice::ReadMostly,
+            } => {
+                let (address, ordinal) = (address.get() as Pointer, self.station.card.ordinal);
+                // SAFETY: as above. It takes effect at once, which a hint may.
+                let code = unsafe { api.advise(address, bytes, READ_MOSTLY, ordinal) };
+                hint(current, "cuMemAdvise", code)
+            }
+            // The driver has no word for other advice; a barrier is order alone.
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A hint that the driver doesn't take is no failure, unless the device is lost.
+fn hint(
+    current: &Current<'_>,
+    call: &'static str,
+    code: crate::api::Code,
+) -> Result<(), CudaError> {
+    match current.check(call, code) {
+        Err(error) if error.loss().is_none() => Ok(()),
+        answer => answer,
+    }
+}
+

@@ -1,0 +1,464 @@
+//! What a queue has yet to finish, as a plain state machine.
+//!
+//! A line knows which command may begin next, which are on their way on a lane, and what becomes of
+//! the others when one moves on. It makes no call of the driver, runs no foreign code, takes no
+//! lock and knows no thread: its owner holds it in a mutex and acts on what it answers.
+//!
+//! A command that the device carries out *begins* when what it follows has been given to the device
+//! as well, and follows that there, by a [`Signal`]. One that touches what only the host sees begins
+//! when what it follows has *ended*.
+
+use std::collections::{HashMap, VecDeque};
+
+use millpond_hal::{Command, Failure};
+use smallvec::SmallVec;
+
+use super::dependent::{Dependent, Effects};
+use super::route::Route;
+use crate::lanes::Signal;
+use crate::staging::Landing;
+use std::sync::Arc;
+
+/// Capacity that an empty line may keep.
+const KEPT_SLOTS: usize = 4096;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Not begun.
+    Waiting,
+    /// On its way on a lane, for others of the device to follow.
+    Issued(Signal),
+    /// On its way on a lane, and it will fail.
+    Failing,
+    /// A thread carries it out.
+    Started,
+    /// A gate that was reached and is closed.
+    Gated,
+    /// Finished, behind others that aren't.
+    Finished,
+}
+
+/// One command that isn't finished, or is but not yet part of the finished prefix.
+struct Slot {
+    stage: Stage,
+    route: Route,
+    /// Points that it must follow and that haven't moved far enough yet.
+    blockers: u32,
+    command: Option<Command>,
+    /// The failure of one of its `after` points.
+    failure: Option<Failure>,
+    /// What it must follow on the device.
+    signals: SmallVec<[Signal; 2]>,
+    origin: Option<Arc<str>>,
+    dependents: Vec<Dependent>,
+}
+
+/// A command that was taken out of the line to be carried out.
+pub(crate) struct Begun {
+    pub(crate) sequence: u64,
+    pub(crate) command: Command,
+    pub(crate) route: Route,
+    pub(crate) signals: SmallVec<[Signal; 2]>,
+    /// Set if the command must not run but fail with this.
+    pub(crate) failure: Option<Failure>,
+    pub(crate) origin: Option<Arc<str>>,
+}
+
+/// A command that is on its way on a lane.
+pub(super) struct Flight {
+    pub(super) ticket: u64,
+    pub(super) sequence: u64,
+    /// What is to be done with what the device has brought.
+    pub(super) landing: Option<Landing>,
+    /// Set if a part of it was refused.
+    pub(super) failure: Option<Failure>,
+}
+
+/// How far a command is, for one that follows it.
+pub(super) enum Answer {
+    /// It is finished, with its failure.
+    Finished(Option<Failure>),
+    /// The device will have done it at this signal.
+    Follow(Signal),
+    /// Not so far; whoever asked will be told.
+    Later,
+}
+
+/// The unfinished commands of a queue, and its failures.
+pub(crate) struct Line {
+    in_order: bool,
+    /// Every command up to this number is finished.
+    completed: u64,
+    /// In order only: every command up to this number has begun.
+    begun: u64,
+    /// In order only: whether the last that has begun is carried out by a thread.
+    host_busy: bool,
+    /// The commands after `completed`.
+    slots: VecDeque<Slot>,
+    /// Out of order only: commands that may begin.
+    ready: VecDeque<u64>,
+    /// Out of order only: barriers that aren't finished.
+    barriers: VecDeque<u64>,
+    /// What is on its way, for each lane.
+    pub(super) flights: SmallVec<[VecDeque<Flight>; 1]>,
+    /// How many of these have yet to land.
+    landings: usize,
+    /// In the order in which they happened.
+    failures: Vec<(u64, Failure)>,
+    /// Where among them that of a command is.
+    failure_of: HashMap<u64, usize>,
+    /// Callbacks for commands that aren't submitted yet.
+    early: Vec<(u64, Dependent)>,
+    /// Dependents that nobody but the device's progress will release.
+    attached: usize,
+    /// Threads that sleep until something moves.
+    pub(super) sleepers: usize,
+    /// Whether the courier looks after it.
+    pub(super) enlisted: bool,
+    /// Whether no handle is left.
+    pub(super) closed: bool,
+}
+
+impl Line {
+    pub(super) fn new(in_order: bool) -> Self {
+        Self {
+            in_order,
+            completed: 0,
+            begun: 0,
+            host_busy: false,
+            slots: VecDeque::new(),
+            ready: VecDeque::new(),
+            barriers: VecDeque::new(),
+            flights: SmallVec::new(),
+            landings: 0,
+            failures: Vec::new(),
+            failure_of: HashMap::new(),
+            early: Vec::new(),
+            attached: 0,
+            sleepers: 0,
+            enlisted: false,
+            closed: false,
+        }
+    }
+
+    /// Every command up to this number is finished.
+    pub(super) const fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// Whether everything is.
+    pub(super) fn is_done(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Whether the device has something of it.
+    pub(super) fn in_flight(&self) -> bool {
+        self.flights.iter().any(|flights| !flights.is_empty())
+    }
+
+    /// Whether something only moves on if somebody looks at what the device has done.
+    pub(super) fn wants_courier(&self) -> bool {
+        let held = if self.in_order {
+            self.begun < self.completed + self.slots.len() as u64
+        } else {
+            self.slots.iter().any(|slot| slot.stage == Stage::Waiting)
+        };
+        self.in_flight() && (held || self.attached > 0 || self.closed)
+    }
+
+    fn slot(&mut self, sequence: u64) -> Option<&mut Slot> {
+        let index = sequence.checked_sub(self.completed + 1)?;
+        self.slots.get_mut(usize::try_from(index).ok()?)
+    }
+
+    pub(super) fn is_finished(&self, sequence: u64) -> bool {
+        match sequence.checked_sub(self.completed + 1) {
+            None => true,
+            Some(index) => self
+                .slots
+                .get(index as usize)
+                .is_some_and(|slot| slot.stage == Stage::Finished),
+        }
+    }
+
+    pub(super) fn failure(&self, sequence: u64) -> Option<&Failure> {
+        let index = *self.failure_of.get(&sequence)?;
+        self.failures.get(index).map(|(_, failure)| failure)
+    }
+
+    /// The failures but the first `skip`.
+    pub(super) fn failures(&self, skip: usize) -> &[(u64, Failure)] {
+        self.failures.get(skip..).unwrap_or_default()
+    }
+
+    /// Appends a command that can't begin before `blockers` were taken off it.
+    pub(super) fn push(
+        &mut self,
+        command: Command,
+        route: Route,
+        origin: Option<Arc<str>>,
+        blockers: u32,
+    ) -> u64 {
+        let sequence = self.completed + self.slots.len() as u64 + 1;
+        let mut dependents = Vec::new();
+        if !self.early.is_empty() {
+            let all = self.early.extract_if(.., |(wanted, _)| *wanted == sequence);
+            dependents.extend(all.map(|(_, dependent)| dependent));
+            self.attached += dependents.len();
+        }
+        if !self.in_order && matches!(command, Command::Barrier) {
+            self.barriers.push_back(sequence);
+        }
+        self.slots.push_back(Slot {
+            stage: Stage::Waiting,
+            route,
+            blockers,
+            command: Some(command),
+            failure: None,
+            signals: SmallVec::new(),
+            origin,
+            dependents,
+        });
+        if blockers == 0 {
+            self.unblocked(sequence);
+        }
+        sequence
+    }
+
+    /// Takes `count` blockers off a command. What it must follow on the device is added to its
+    /// signals; a failure becomes its own.
+    ///
+    /// Does nothing if the command has begun, which happens after [`Line::give_up`].
+    pub(super) fn unblock(
+        &mut self,
+        sequence: u64,
+        count: u32,
+        signals: &[Signal],
+        failure: Option<&Failure>,
+    ) {
+        let Some(slot) = self.slot(sequence) else {
+            return;
+        };
+        if slot.stage != Stage::Waiting || slot.blockers == 0 {
+            return;
+        }
+        if slot.failure.is_none() {
+            slot.failure = failure.cloned();
+        }
+        slot.signals.extend_from_slice(signals);
+        slot.blockers = slot.blockers.saturating_sub(count);
+        if slot.blockers == 0 {
+            self.unblocked(sequence);
+        }
+    }
+
+    /// An out-of-order command without blockers is ready unless a barrier stands in between.
+    fn unblocked(&mut self, sequence: u64) {
+        if self.in_order {
+            return;
+        }
+        let free = match self.barriers.front() {
+            Some(&barrier) if barrier == sequence => self.completed + 1 == sequence,
+            Some(&barrier) => sequence < barrier,
+            None => true,
+        };
+        if free {
+            self.ready.push_back(sequence);
+        }
+    }
+
+    fn next(&self) -> Option<u64> {
+        if !self.in_order {
+            return self.ready.front().copied();
+        }
+        let slot = self.slots.get((self.begun - self.completed) as usize)?;
+        let may = slot.blockers == 0
+            && if slot.route.on_host() {
+                self.begun == self.completed
+            } else {
+                !self.host_busy && (slot.route != Route::Upload || self.landings == 0)
+            };
+        may.then_some(self.begun + 1)
+    }
+
+    /// Takes the next command that may begin, if there is one.
+    pub(super) fn begin(&mut self) -> Option<Begun> {
+        let sequence = self.next()?;
+        if self.in_order {
+            self.begun = sequence;
+        } else {
+            self.ready.pop_front();
+        }
+        let in_order = self.in_order;
+        let slot = self.slot(sequence)?;
+        let command = slot.command.take()?;
+        let gated = slot.failure.is_none() && matches!(command, Command::Gate(_));
+        slot.stage = if gated { Stage::Gated } else { Stage::Started };
+        let begun = Begun {
+            sequence,
+            command,
+            route: slot.route,
+            signals: std::mem::take(&mut slot.signals),
+            failure: slot.failure.take(),
+            origin: slot.origin.take(),
+        };
+        if in_order {
+            self.host_busy = begun.route.on_host();
+        }
+        Some(begun)
+    }
+
+    /// Records that a command which was begun is on its way on a lane. Those that follow it on a
+    /// device need wait no longer.
+    pub(super) fn issued(
+        &mut self,
+        lane: usize,
+        signal: Signal,
+        flight: Flight,
+        effects: &mut Effects,
+    ) {
+        let (sequence, fails) = (flight.sequence, flight.failure.is_some());
+        self.landings += usize::from(flight.landing.is_some());
+        if let Some(flights) = self.flights.get_mut(lane) {
+            flights.push_back(flight);
+        }
+        let Some(slot) = self.slot(sequence) else {
+            return;
+        };
+        if fails {
+            slot.stage = Stage::Failing;
+            return;
+        }
+        slot.stage = Stage::Issued(signal);
+        let mut released = 0;
+        for dependent in slot.dependents.extract_if(.., |it| it.follows_issue()) {
+            effects.issued(dependent, signal);
+            released += 1;
+        }
+        self.attached -= released;
+    }
+
+    /// The flights of a lane up to a ticket, or all.
+    pub(super) fn land(&mut self, lane: usize, done: Option<u64>) -> Option<Flight> {
+        let flights = self.flights.get_mut(lane)?;
+        let flight = flights.pop_front_if(|flight| done.is_none_or(|done| flight.ticket <= done))?;
+        self.landings -= usize::from(flight.landing.is_some());
+        Some(flight)
+    }
+
+    /// Records that a command which was begun has ended.
+    pub(super) fn finish(
+        &mut self,
+        sequence: u64,
+        failure: Option<Failure>,
+        effects: &mut Effects,
+    ) {
+        let Some(slot) = self.slot(sequence) else {
+            return;
+        };
+        slot.stage = Stage::Finished;
+        let on_host = slot.route.on_host();
+        let dependents = std::mem::take(&mut slot.dependents);
+        self.attached -= dependents.len();
+        for dependent in dependents {
+            effects.finished(dependent, failure.as_ref());
+        }
+        if let Some(failure) = failure {
+            self.failure_of.insert(sequence, self.failures.len());
+            self.failures.push((sequence, failure));
+        }
+        if self.in_order && on_host {
+            self.host_busy = false;
+        }
+        let before = self.completed;
+        while self
+            .slots
+            .front()
+            .is_some_and(|slot| slot.stage == Stage::Finished)
+        {
+            self.slots.pop_front();
+            self.completed += 1;
+        }
+        if self.slots.is_empty() && self.slots.capacity() > KEPT_SLOTS {
+            self.slots = VecDeque::new();
+            self.ready = VecDeque::new();
+        }
+        if !self.barriers.is_empty() && self.completed > before {
+            self.pass_barriers(sequence);
+        }
+    }
+
+    /// Releases what a finished barrier held back, and the next barrier once it stands in front.
+    fn pass_barriers(&mut self, finished: u64) {
+        if self.barriers.front() == Some(&finished) {
+            self.barriers.pop_front();
+            let last = self.completed + self.slots.len() as u64;
+            let end = self.barriers.front().map_or(last + 1, |&barrier| barrier);
+            for sequence in finished + 1..end {
+                if self.slot(sequence).is_some_and(|slot| slot.blockers == 0) {
+                    self.ready.push_back(sequence);
+                }
+            }
+        }
+        if let Some(&barrier) = self.barriers.front()
+            && barrier == self.completed + 1
+            && self.slots[0].blockers == 0
+        {
+            self.ready.push_back(barrier);
+        }
+    }
+
+    /// Whether the command is a gate that was reached and is still closed.
+    pub(super) fn is_gated(&mut self, sequence: u64) -> bool {
+        self.slot(sequence)
+            .is_some_and(|slot| slot.stage == Stage::Gated)
+    }
+
+    /// How far a command is, for a dependent, which is kept if that is not far enough.
+    pub(super) fn attach(
+        &mut self,
+        sequence: u64,
+        dependent: Dependent,
+    ) -> (Answer, Option<Dependent>) {
+        if self.is_finished(sequence) {
+            let failure = self.failure(sequence).cloned();
+            return (Answer::Finished(failure), Some(dependent));
+        }
+        match self.slot(sequence) {
+            Some(slot) => {
+                if let Stage::Issued(signal) = slot.stage
+                    && dependent.follows_issue()
+                {
+                    return (Answer::Follow(signal), Some(dependent));
+                }
+                slot.dependents.push(dependent);
+                self.attached += 1;
+            }
+            None => self.early.push((sequence, dependent)),
+        }
+        (Answer::Later, None)
+    }
+
+    /// Whether a thread carries out one of its commands.
+    pub(super) fn is_running(&self) -> bool {
+        self.slots.iter().any(|slot| slot.stage == Stage::Started)
+    }
+
+    /// Lets every command that waits for a point begin, in order to fail with `failure`, and
+    /// answers the gates that are closed.
+    pub(super) fn give_up(&mut self, failure: &Failure) -> Vec<u64> {
+        let mut gates = Vec::new();
+        for sequence in self.completed + 1..=self.completed + self.slots.len() as u64 {
+            self.unblock(sequence, u32::MAX, &[], Some(failure));
+            if self.is_gated(sequence) {
+                gates.push(sequence);
+            }
+        }
+        gates
+    }
+
+    /// Takes the callbacks for commands that will never be submitted.
+    pub(super) fn take_early(&mut self) -> Vec<(u64, Dependent)> {
+        std::mem::take(&mut self.early)
+    }
+}

@@ -1,0 +1,39 @@
+//! Where a driver finds its queues by number.
+//!
+//! It owns none: a queue leaves when it ends, so queues that come and go use no memory.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+
+use millpond_hal::QueueId;
+
+use super::CudaQueue;
+
+/// The queues of a driver that are alive.
+#[derive(Default)]
+pub(crate) struct Registry(RwLock<HashMap<QueueId, Weak<CudaQueue>>>);
+
+// Ending a queue takes the lock, so no strong reference is dropped while it is held.
+impl Registry {
+    pub(super) fn insert(&self, queue: &Arc<CudaQueue>) {
+        let mut queues = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        queues.insert(queue.identity(), Arc::downgrade(queue));
+    }
+
+    pub(super) fn remove(&self, id: QueueId) {
+        let mut queues = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        queues.remove(&id);
+    }
+
+    /// The queue, if it is alive. One that isn't has finished all its commands.
+    pub(super) fn find(&self, id: QueueId) -> Option<Arc<CudaQueue>> {
+        let queues = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        queues.get(&id)?.upgrade()
+    }
+
+    /// All queues that are alive.
+    pub(crate) fn queues(&self) -> Vec<Arc<CudaQueue>> {
+        let queues = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        queues.values().filter_map(Weak::upgrade).collect()
+    }
+}

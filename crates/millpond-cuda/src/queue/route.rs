@@ -1,0 +1,116 @@
+//! Which way a command is carried out.
+
+use millpond_hal::{Address, Command, DeviceError};
+
+use crate::api::Pointer;
+use crate::card::Current;
+use crate::memory::Place;
+use crate::staging::SMALL;
+use crate::station::Station;
+
+/// Which way a command is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// There is nothing to do but to keep the order.
+    Nothing,
+    /// By the device.
+    Lane,
+    /// By the device, from a pinned buffer that the bytes are put into when it begins.
+    Upload,
+    /// By the device, into a pinned buffer that the bytes are taken from when it has ended.
+    Download,
+    /// By a thread, through pinned buffers: more than one holds.
+    Staged {
+        /// Whether the host's memory is the source.
+        upload: bool,
+    },
+    /// By a thread alone.
+    Host,
+}
+
+impl Route {
+    /// Whether a thread carries it out.
+    pub(crate) const fn on_host(self) -> bool {
+        matches!(self, Self::Host | Self::Staged { .. })
+    }
+
+    /// Whether a wait on the device is enough of an order: it touches nothing that only the host
+    /// sees.
+    pub(crate) const fn follows_issue(self) -> bool {
+        matches!(self, Self::Nothing | Self::Lane)
+    }
+
+    /// The way of a command on a queue.
+    ///
+    /// # Errors
+    /// For a command that this backend doesn't offer; a lost device.
+    pub(super) fn of(
+        station: &Station,
+        in_order: bool,
+        command: &Command,
+    ) -> Result<Self, DeviceError> {
+        let find = |address: Address| -> Result<Place, DeviceError> {
+            let current = station.card.enter();
+            let current = current.map_err(|error| station.card.refusal("submit", &error))?;
+            Ok(place(station, &current, address))
+        };
+        Ok(match *command {
+            Command::Task { .. } | Command::Gate(_) => Self::Host,
+            Command::Barrier if in_order => Self::Nothing,
+            Command::Barrier => Self::Host,
+            Command::Copy { bytes: 0, .. }
+            | Command::Fill { bytes: 0, .. }
+            | Command::Prefetch { bytes: 0, .. }
+            | Command::Advise { bytes: 0, .. } => Self::Nothing,
+            Command::Copy { src, dst, bytes } => {
+                let small = bytes <= SMALL;
+                match (find(src)?, find(dst)?) {
+                    (src, dst) if src.is_of_the_host() && dst.is_of_the_host() => Self::Host,
+                    (Place::Pageable, _) if small => Self::Upload,
+                    (_, Place::Pageable) if small => Self::Download,
+                    (Place::Pageable, _) => Self::Staged { upload: true },
+                    (_, Place::Pageable) => Self::Staged { upload: false },
+                    (src, dst) => {
+                        link(station, src)?;
+                        link(station, dst)?;
+                        Self::Lane
+                    }
+                }
+            }
+            Command::Fill { dst, .. } => match find(dst)? {
+                Place::Pageable => Self::Host,
+                dst => {
+                    link(station, dst)?;
+                    Self::Lane
+                }
+            },
+            // Only what the driver moves can be moved early.
+            Command::Prefetch { address, .. } | Command::Advise { address, .. } => {
+                match find(address)? {
+                    Place::Managed => Self::Lane,
+                    _ => Self::Nothing,
+                }
+            }
+            _ => {
+                return Err(DeviceError::Unsupported {
+                    device: station.card.label().to_owned(),
+                    what: command.to_string(),
+                });
+            }
+        })
+    }
+}
+
+fn place(station: &Station, current: &Current<'_>, address: Address) -> Place {
+    let address = address.get() as Pointer;
+    station.system.places.find(current, address)
+}
+
+/// Lets the device reach memory of another, if it can: otherwise the driver goes by way of the host.
+fn link(station: &Station, place: Place) -> Result<(), DeviceError> {
+    let Place::Device(other) = place else {
+        return Ok(());
+    };
+    let linked = station.system.link(&station.card, other);
+    linked.map_err(|error| station.card.refusal("submit", &error))
+}

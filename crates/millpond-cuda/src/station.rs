@@ -1,0 +1,106 @@
+//! What the queues of a device share.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::api::Ordinal;
+use crate::card::{Card, CudaError};
+use crate::courier::Courier;
+use crate::crew::Crew;
+use crate::lanes::Lanes;
+use crate::memory::Places;
+use crate::queue::Registry;
+use crate::staging::Staging;
+
+/// What the devices of a driver share.
+pub(crate) struct System {
+    pub(crate) cards: Vec<Arc<Card>>,
+    pub(crate) places: Places,
+    pub(crate) registry: Registry,
+    /// Pairs of devices of which the first has been let reach the second, as far as it can.
+    linked: Mutex<HashSet<(Ordinal, Ordinal)>>,
+}
+
+impl System {
+    pub(crate) fn new(cards: Vec<Arc<Card>>) -> Self {
+        Self {
+            cards,
+            places: Places::default(),
+            registry: Registry::default(),
+            linked: Mutex::default(),
+        }
+    }
+
+    /// Lets a device reach another's memory directly, if it can.
+    pub(crate) fn link(&self, card: &Card, other: Ordinal) -> Result<(), CudaError> {
+        if other == card.ordinal {
+            return Ok(());
+        }
+        let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
+        if !linked.insert((card.ordinal, other)) {
+            return Ok(());
+        }
+        let peer = self.cards.iter().find(|peer| peer.ordinal == other);
+        match peer {
+            Some(peer) if card.reaches(peer) => card.enter()?.enable_peer(peer),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the queues of a device share: lanes, buffers, and threads.
+pub(crate) struct Station {
+    pub(crate) card: Arc<Card>,
+    pub(crate) system: Arc<System>,
+    pub(crate) lanes: Lanes,
+    pub(crate) staging: Staging,
+    pub(crate) crew: Arc<Crew>,
+    pub(crate) courier: Arc<Courier>,
+    /// Set when the device is shut down: nothing more is taken.
+    closing: AtomicBool,
+    /// Set when that has come to its end.
+    closed: AtomicBool,
+}
+
+impl Station {
+    pub(crate) fn new(card: &Arc<Card>, system: &Arc<System>) -> Self {
+        Self {
+            crew: Crew::new(card.label()),
+            courier: Courier::new(card.label()),
+            card: Arc::clone(card),
+            system: Arc::clone(system),
+            lanes: Lanes::default(),
+            staging: Staging::default(),
+            closing: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::SeqCst)
+    }
+
+    /// Whether this call is the first.
+    pub(crate) fn begin_closing(&self) -> bool {
+        !self.closing.swap(true, Ordering::SeqCst)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn finish_closing(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        self.crew.dismiss();
+        self.courier.dismiss();
+    }
+}
+
+impl Drop for Station {
+    fn drop(&mut self) {
+        self.finish_closing();
+        self.staging.close(&self.card);
+        self.lanes.close(&self.card);
+    }
+}
