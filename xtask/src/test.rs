@@ -2,7 +2,8 @@
 //!
 //! Rust tests run with nextest where it is installed and with `cargo test` elsewhere, documentation tests after them;
 //! Python tests, the examples of the pages and the comparisons with docstrings and stubs run against an installed wheel
-//! of the same build: with every assertion, and with the loops of a release.
+//! of the same build: with every assertion, and with the loops of a release. With `--device cuda` the suites of backends
+//! run on a real card instead, and a machine without one fails.
 
 use crate::failure::{Failure, Outcome};
 use crate::generate::reference;
@@ -21,7 +22,10 @@ pub(crate) const RUST_TESTS: &[&str] = &["--workspace", "--tests"];
 
 /// Runs the suites.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
-    let options = Options::parse(arguments, &["rust", "python", "simd"], &[])?;
+    let options = Options::parse(arguments, &["rust", "python", "simd"], &["device"])?;
+    if let Some(device) = options.value("device") {
+        return on_device(device, &options.words);
+    }
     let both = options.has("rust") == options.has("python");
     let with_python = both || options.has("python");
     python_env::prepare(if with_python { &["build", "test"] } else { &[] })?;
@@ -51,6 +55,27 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     }
     if failed.is_empty() {
         println!("test: all suites passed");
+        return Ok(());
+    }
+    Err(Failure::Check(format!("failed: {}", failed.join(", "))))
+}
+
+/// The crates with tests that need a card.
+const CARD_CRATES: &[&str] = &["millpond-cuda", "millpond"];
+
+/// Runs the tests that need a device other than the CPU, and says on which there was.
+fn on_device(device: &str, filters: &[String]) -> Outcome<()> {
+    if device != "cuda" {
+        return Err(Failure::Usage(format!("there are no tests for device '{device}', only for cuda")));
+    }
+    let mut failed = Vec::new();
+    for name in CARD_CRATES {
+        let tests = Program::cargo().args(["test", "--package", name, "--features", "card", "--test", "card"]);
+        let tests = tests.args(["--", "--show-output"]).args(filters);
+        suite(&format!("{name} on cuda"), tests, &[0], &mut failed)?;
+    }
+    if failed.is_empty() {
+        println!("test: all suites passed on cuda; the devices are named above");
         return Ok(());
     }
     Err(Failure::Check(format!("failed: {}", failed.join(", "))))

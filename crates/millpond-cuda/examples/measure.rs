@@ -107,6 +107,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pinned = bench.memory(MemoryKind::Host, LARGE);
     let managed = bench.memory(MemoryKind::Shared, 256 << 20);
     let mut ordinary = vec![1_u8; LARGE];
+    ordinary.fill(2);
     let ordinary = Address::of(ordinary.as_mut_ptr());
     let (a, b, pinned, managed) = (a.address, b.address, pinned.address, managed.address);
 

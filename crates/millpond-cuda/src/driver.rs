@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use millpond_hal::{Device, DeviceError, Driver, device_label};
+use millpond_hal::{Device, DeviceError, Driver};
 
 use crate::api::{Found, Search, search};
 use crate::card::Card;
@@ -107,7 +107,8 @@ impl Outcome {
         }
         let mut cards = Vec::new();
         for number in 0..usize::try_from(count).unwrap_or(0) {
-            let label = device_label(NAME, number, count as usize);
+            // Numbered even if it is the only one, as all programs for these devices expect it.
+            let label = format!("{NAME}:{number}");
             match Card::open(&api, number, label) {
                 Ok(card) => cards.push(Arc::new(card)),
                 Err(error) => outcome.unusable.push(format!("device {number}: {error}")),

@@ -1,10 +1,12 @@
 //! Pinned buffers that bytes of the host's ordinary memory go through.
 //!
 //! A device copies from and to pinned memory by itself. What fits a small buffer is put into it when
-//! the copy begins, or taken from it when the copy is seen to have ended; more is carried by a
-//! thread, piece by piece, with one buffer on its way while the thread works on the other.
+//! the copy begins, or taken from it when the copy is seen to have ended. More is carried by a
+//! thread, piece by piece, with one buffer on its way while the thread works on the other; what is
+//! large is divided among several threads, since one copies much slower than the device does.
 
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use crate::api::{PORTABLE, Pointer};
 use crate::card::{Card, CudaError, Current};
@@ -17,6 +19,12 @@ pub(crate) const SMALL: usize = 64 << 10;
 
 /// Bytes of a large one.
 const LARGE: usize = 4 << 20;
+
+/// Bytes that are worth a thread of their own.
+const SHARE: usize = 16 << 20;
+
+/// Threads that carry one copy, at most.
+const THREADS: usize = 4;
 
 /// A pinned buffer.
 #[derive(Debug)]
@@ -143,11 +151,56 @@ pub(crate) struct Carriage {
 }
 
 impl Carriage {
-    /// Carries the bytes on the calling thread.
+    /// Carries the bytes, with the help of threads if they are many.
     ///
     /// # Safety
     /// Both ranges may be used in this way, by nobody else meanwhile.
     pub(crate) unsafe fn run(self, station: &Station) -> Result<(), CudaError> {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let most = processors.min(THREADS).min(self.bytes / SHARE).max(1);
+        let share = (self.bytes / most).next_multiple_of(LARGE);
+        let mut shares = (0..self.bytes).step_by(share).map(|begin| self.part(begin, share));
+        let own = shares.next().unwrap_or(self);
+        thread::scope(|scope| {
+            let mut outcome = Ok(());
+            let mut helpers = Vec::new();
+            for part in shares {
+                let helper = thread::Builder::new().name("millpond copy".to_owned());
+                // SAFETY: the parts are disjoint; for each the caller's promise holds.
+                match helper.spawn_scoped(scope, move || unsafe { part.carry(station) }) {
+                    Ok(helper) => helpers.push(helper),
+                    // Without a thread for it, it is this one's.
+                    // SAFETY: as above.
+                    Err(_) => outcome = outcome.and(unsafe { part.carry(station) }),
+                }
+            }
+            // SAFETY: as above.
+            outcome = outcome.and(unsafe { own.carry(station) });
+            for helper in helpers {
+                match helper.join() {
+                    Ok(carried) => outcome = outcome.and(carried),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            outcome
+        })
+    }
+
+    /// At most so many of the bytes, from the one at `begin` on.
+    fn part(self, begin: usize, bytes: usize) -> Self {
+        Self {
+            host: self.host + begin,
+            device: self.device + begin as Pointer,
+            bytes: bytes.min(self.bytes - begin),
+            upload: self.upload,
+        }
+    }
+
+    /// Carries the bytes on the calling thread.
+    ///
+    /// # Safety
+    /// As for [`Carriage::run`].
+    unsafe fn carry(self, station: &Station) -> Result<(), CudaError> {
         let current = station.card.enter()?;
         let mut lane = station.lanes.take(&station.card)?;
         let mut buffers = Vec::new();

@@ -13,6 +13,7 @@
 //! | `MILLPOND_RECORD` | a path | record the default pool of device memory of the first device in the file `PATH.PID`, to be replayed |
 //! | `MILLPOND_FUSION` | `0` | run each element-wise operation by itself |
 //! | `MILLPOND_HUGE_PAGES` | `0` | don't ask for huge pages |
+//! | `MILLPOND_CUDA` | `0`, a path | don't look for NVIDIA devices; the library of NVIDIA's driver, where the system's loader doesn't find it |
 
 use std::env;
 use std::sync::OnceLock;
@@ -51,6 +52,10 @@ pub struct Config {
     pub fusion: bool,
     /// `MILLPOND_HUGE_PAGES`.
     pub huge_pages: bool,
+    /// `MILLPOND_CUDA`: whether to look for NVIDIA devices.
+    pub cuda: bool,
+    /// `MILLPOND_CUDA`: the path of the driver's library.
+    pub cuda_library: Option<String>,
     /// What was set but could not be understood, each a message.
     pub warnings: Vec<String>,
 }
@@ -67,6 +72,7 @@ impl Config {
         let mut config = Self {
             fusion: true,
             huge_pages: true,
+            cuda: true,
             ..Self::default()
         };
         config.simd = lookup("MILLPOND_SIMD");
@@ -76,6 +82,12 @@ impl Config {
         config.trace_lines = lookup("MILLPOND_TRACE_LINES").is_some_and(|value| value != "0");
         config.fusion = lookup("MILLPOND_FUSION").is_none_or(|value| value != "0");
         config.huge_pages = lookup("MILLPOND_HUGE_PAGES").is_none_or(|value| value != "0");
+        match lookup("MILLPOND_CUDA").as_deref() {
+            None => {}
+            Some("0") => config.cuda = false,
+            Some(path) if path.contains('/') => config.cuda_library = Some(path.to_owned()),
+            Some(text) => config.warn("MILLPOND_CUDA", text, "0 or a path"),
+        }
         if let Some(level) = config
             .simd
             .take_if(|level| !SIMD_LEVELS.contains(&level.as_str()))
@@ -176,6 +188,21 @@ mod tests {
         let config = set("yes", "float16");
         assert_eq!((config.cpu_float64, config.default_float), (None, None));
         assert_eq!(config.warnings.len(), 2);
+    }
+
+    #[test]
+    fn cuda_is_looked_for_where_the_user_says() {
+        let set = |text: &'static str| {
+            Config::parse(move |name| (name == "MILLPOND_CUDA").then(|| text.to_owned()))
+        };
+        assert!(Config::parse(|_| None).cuda);
+        assert!(!set("0").cuda);
+        let config = set("/opt/libcuda.so.1");
+        assert!(config.cuda);
+        assert_eq!(config.cuda_library.as_deref(), Some("/opt/libcuda.so.1"));
+        let config = set("yes");
+        assert_eq!((config.cuda, config.cuda_library), (true, None));
+        assert_eq!(config.warnings.len(), 1);
     }
 
     #[test]

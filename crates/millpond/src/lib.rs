@@ -121,5 +121,5 @@ pub use millpond_runtime::{
 };
 #[doc(inline)]
 pub use millpond_types::{DType, Scalar};
-pub use process::{default_device, device, devices, registry, shutdown, take_races};
+pub use process::{cuda_report, default_device, device, devices, registry, shutdown, take_races};
 pub use recording::recording_problem;

@@ -1,8 +1,10 @@
 //! The devices of this process: the one owner of process-wide state.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use millpond_cpu::{CpuConfig, CpuDriver};
+use millpond_cuda::{CudaConfig, CudaDriver};
 use millpond_hal::Driver;
 use millpond_hal::layers::{Layered, Order, Race, Validate};
 use millpond_kernel::simd;
@@ -12,6 +14,9 @@ use millpond_types::config::Config;
 use crate::recording;
 
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
+
+/// The driver of NVIDIA's devices, if it is to be looked for.
+static CUDA: OnceLock<Option<Arc<CudaDriver>>> = OnceLock::new();
 
 /// The checkers of order, one for each driver, where they are asked for.
 static CHECKERS: OnceLock<Vec<Arc<Order>>> = OnceLock::new();
@@ -54,7 +59,31 @@ fn drivers(config: &Config) -> Vec<Arc<dyn Driver>> {
         huge_pages: config.huge_pages,
         simd: level.name(),
     });
-    vec![Arc::new(cpu)]
+    let mut drivers: Vec<Arc<dyn Driver>> = vec![Arc::new(cpu)];
+    drivers.extend(cuda().map(|driver| Arc::clone(driver) as _));
+    drivers
+}
+
+fn cuda() -> Option<&'static Arc<CudaDriver>> {
+    let driver = CUDA.get_or_init(|| {
+        let config = Config::get();
+        let library = config.cuda_library.as_ref().map(PathBuf::from);
+        let driver = || Arc::new(CudaDriver::new(CudaConfig::with_library(library)));
+        config.cuda.then(driver)
+    });
+    driver.as_ref()
+}
+
+/// What was looked for to find NVIDIA's devices, and what became of it: which libraries were tried,
+/// what a driver lacks, which devices can't be used. `None` if the environment forbids to look.
+///
+/// ```
+/// if let Some(report) = millpond::cuda_report() {
+///     println!("CUDA: {report}");
+/// }
+/// ```
+pub fn cuda_report() -> Option<String> {
+    cuda().map(|driver| driver.report())
 }
 
 /// The driver, with every call checked.

@@ -108,8 +108,9 @@ const TABLE: &[Row] = &[
 /// The crate of contract suites: tests may use it, programs may not.
 const TESTKIT: &str = "millpond-testkit";
 
-/// What tests of any crate may use: the contract suites, and the backend that every machine has.
-const IN_TESTS: &[&str] = &[TESTKIT, "millpond-hal", "millpond-cpu"];
+/// What tests of any crate may use: the contract suites, the backend that every machine has, and the runtime, which tests
+/// of a backend put above it.
+const IN_TESTS: &[&str] = &[TESTKIT, "millpond-hal", "millpond-cpu", "millpond-runtime"];
 
 /// An edge of the dependency graph inside the workspace.
 struct Edge {

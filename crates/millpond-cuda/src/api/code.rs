@@ -12,6 +12,7 @@ impl Code {
     pub(crate) const SUCCESS: Self = Self(0);
     #[cfg(test)]
     pub(crate) const INVALID_VALUE: Self = Self(1);
+    #[cfg(test)]
     pub(crate) const OUT_OF_MEMORY: Self = Self(2);
     pub(crate) const NO_DEVICE: Self = Self(100);
     #[cfg(test)]

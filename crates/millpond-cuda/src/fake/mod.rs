@@ -82,6 +82,16 @@ impl Fake {
         self.shared.lock().faults.push((call, skip, code));
     }
 
+    /// Lets the call with this number, counted from 0 over all of them, answer a code.
+    pub(crate) fn fail_at(&self, index: usize, code: Code) {
+        self.shared.lock().fault_at = Some((index, code));
+    }
+
+    /// Takes an attribute from the devices.
+    pub(crate) fn lack(&self, attribute: i32) {
+        self.shared.lock().lacking.push(attribute);
+    }
+
     /// Loses all devices, as an error of a kernel does.
     pub(crate) fn lose(&self, code: Code) {
         self.shared.lock().lost = Some(code);
@@ -91,6 +101,12 @@ impl Fake {
     /// Takes the names of the calls since the last time.
     pub(crate) fn calls(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.shared.lock().calls)
+    }
+
+    /// How many contexts, streams and pieces of physical memory there are.
+    pub(crate) fn held(&self) -> (usize, usize, usize) {
+        let world = self.shared.lock();
+        (world.retained, world.streams.len(), world.physical)
     }
 
     /// How many allocations live, and how many streams.
@@ -233,7 +249,11 @@ impl Api for Fake {
     }
 
     unsafe fn device_attribute(&self, value: *mut i32, number: i32, _device: Ordinal) -> Code {
-        self.call("cuDeviceGetAttribute", |_| {
+        self.call("cuDeviceGetAttribute", |world| {
+            if world.lacking.contains(&number) {
+                // SAFETY: the caller's promise.
+                return unsafe { answer(value, 0) };
+            }
             let known = match number {
                 attribute::MULTIPROCESSORS => 8,
                 attribute::L2_BYTES => 1 << 20,

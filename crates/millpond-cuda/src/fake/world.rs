@@ -89,6 +89,8 @@ pub(super) struct World {
     pub(super) peers: HashSet<(Ordinal, usize)>,
     pub(super) lost: Option<Code>,
     pub(super) faults: Vec<(&'static str, usize, Code)>,
+    pub(super) fault_at: Option<(usize, Code)>,
+    pub(super) lacking: Vec<i32>,
     pub(super) calls: Vec<&'static str>,
     pub(super) paused: bool,
     pub(super) ended: bool,
@@ -107,6 +109,8 @@ impl World {
             peers: HashSet::new(),
             lost: None,
             faults: Vec::new(),
+            fault_at: None,
+            lacking: Vec::new(),
             calls: Vec::new(),
             paused: false,
             ended: false,
@@ -116,6 +120,11 @@ impl World {
 
     /// The code that a test wants of this call.
     pub(super) fn fault(&mut self, call: &str) -> Option<Code> {
+        if let Some((index, code)) = self.fault_at
+            && self.calls.len() == index + 1
+        {
+            return Some(code);
+        }
         let index = self.faults.iter().position(|(name, ..)| *name == call)?;
         let (_, skip, code) = &mut self.faults[index];
         if *skip > 0 {
