@@ -66,11 +66,21 @@ const CARD_CRATES: &[&str] = &["millpond-cuda", "millpond"];
 /// Runs the tests that need a device other than the CPU, and says on which there was.
 fn on_device(device: &str, filters: &[String]) -> Outcome<()> {
     if device != "cuda" {
-        return Err(Failure::Usage(format!("there are no tests for device '{device}', only for cuda")));
+        return Err(Failure::Usage(format!(
+            "there are no tests for device '{device}', only for cuda"
+        )));
     }
     let mut failed = Vec::new();
     for name in CARD_CRATES {
-        let tests = Program::cargo().args(["test", "--package", name, "--features", "card", "--test", "card"]);
+        let tests = Program::cargo().args([
+            "test",
+            "--package",
+            name,
+            "--features",
+            "card",
+            "--test",
+            "card",
+        ]);
         let tests = tests.args(["--", "--show-output"]).args(filters);
         suite(&format!("{name} on cuda"), tests, &[0], &mut failed)?;
     }

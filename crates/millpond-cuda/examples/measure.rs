@@ -18,13 +18,19 @@ use std::time::{Duration, Instant};
 
 use millpond_cuda::{CudaConfig, CudaDriver};
 use millpond_hal::{
-    Address, Command, Device, Driver, Pattern, Point, Queue, QueueOptions, RawAllocation,
-    Submission, Wait,
+    Address, Command, Device, DeviceError, Driver, Pattern, Point, Queue, QueueOptions,
+    RawAllocation, Submission, Wait,
 };
 use millpond_types::MemoryKind;
 
 /// Bytes of large transfers.
 const LARGE: usize = 1 << 30;
+
+/// Bytes of transfers of managed memory, of which little should be asked for.
+const MANAGED: usize = 256 << 20;
+
+/// Commands in a row.
+const MANY: u32 = 2000;
 
 struct Bench {
     device: Arc<dyn Device>,
@@ -37,22 +43,13 @@ impl Bench {
         self.device.allocate(kind, layout).expect("memory")
     }
 
-    fn submit(&self, queue: &dyn Queue, command: Command, after: &[Point]) -> Point {
-        let submission = Submission {
-            after,
-            ..Submission::new(command)
-        };
-        // SAFETY: the memory lives until the end of the program, which waits for each command.
-        unsafe { queue.submit(submission) }.expect("a command is submitted")
-    }
-
     fn wait(&self, point: Point) {
         assert_eq!(self.queue.wait(point.sequence, None), Wait::Reached);
         assert_eq!(self.queue.outcome(point.sequence), Some(Ok(())));
     }
 
     fn once(&self, command: Command) {
-        self.wait(self.submit(&*self.queue, command, &[]));
+        self.wait(submit(&*self.queue, command, &[]));
     }
 
     /// The best time of a command, to its end.
@@ -66,6 +63,106 @@ impl Bench {
             println!("{what:48} {best:>12.2?}");
         }
     }
+
+    fn transfers(&self) {
+        let [a, b] = [(); 2].map(|()| self.memory(MemoryKind::Device, LARGE).address);
+        let pinned = self.memory(MemoryKind::Host, LARGE).address;
+        let managed = self.memory(MemoryKind::Shared, MANAGED).address;
+        let mut ordinary = vec![1_u8; LARGE];
+        ordinary.fill(2);
+        let ordinary = Address::of(ordinary.as_mut_ptr());
+
+        self.time("fill, 4 bytes", LARGE, || fill(a, &[1, 2, 3, 4], LARGE));
+        self.time("fill, 8 bytes", LARGE, || {
+            fill(a, &[1, 2, 3, 4, 5, 6, 7, 8], LARGE)
+        });
+        self.time("fill, 1 byte at an odd address", LARGE - 1, || {
+            fill(a.offset(1), &[7], LARGE - 1)
+        });
+        self.time("copy on the device (bytes read)", LARGE, || {
+            copy(a, b, LARGE)
+        });
+        self.time("copy pinned to device", LARGE, || copy(pinned, a, LARGE));
+        self.time("copy device to pinned", LARGE, || copy(a, pinned, LARGE));
+        self.time("copy ordinary to device", LARGE, || {
+            copy(ordinary, a, LARGE)
+        });
+        self.time("copy device to ordinary", LARGE, || {
+            copy(a, ordinary, LARGE)
+        });
+        self.time("copy managed to device", MANAGED, || {
+            copy(managed, a, MANAGED)
+        });
+        for bytes in [4, 4 << 10, 64 << 10] {
+            for (what, src, dst) in [
+                ("device to pinned", a, pinned),
+                ("ordinary to device", ordinary, a),
+                ("device to ordinary", a, ordinary),
+            ] {
+                self.time(&format!("copy {bytes} bytes {what}"), bytes, || {
+                    copy(src, dst, bytes)
+                });
+            }
+        }
+        self.time("fill of 4 bytes", 4, || fill(a, &[1], 4));
+    }
+
+    fn submissions(&self) -> Result<(), DeviceError> {
+        let [a, b] = [(); 2].map(|()| self.memory(MemoryKind::Device, 4096).address);
+        let many = best(5, || {
+            let mut last = submit(&*self.queue, fill(a, &[1], 4), &[]);
+            for _ in 1..MANY {
+                last = submit(&*self.queue, fill(a, &[1], 4), &[]);
+            }
+            self.wait(last);
+        });
+        println!("{:48} {:>12.2?}", "fills in a row, each", many / MANY);
+        let alone = best(5, || {
+            for _ in 0..200 {
+                submit(&*self.queue, fill(a, &[1], 4), &[]);
+            }
+        });
+        println!("{:48} {:>12.2?}", "submission of a fill", alone / 200);
+        self.once(Command::Barrier);
+
+        let other = self.device.create_queue(&QueueOptions::default())?;
+        let chain = best(5, || {
+            let mut last = submit(&*self.queue, fill(a, &[1], 4), &[]);
+            for _ in 0..MANY / 2 {
+                let there = submit(&*other, fill(b, &[1], 4), &[last]);
+                last = submit(&*self.queue, fill(a, &[1], 4), &[there]);
+            }
+            self.wait(last);
+        });
+        let what = "a chain between two queues, each step";
+        println!("{what:48} {:>12.2?}", chain / MANY);
+        let task = best(20, || {
+            self.once(Command::Task {
+                name: "nothing".into(),
+                task: Box::new(|| Ok(())),
+            });
+        });
+        println!("{:48} {task:>12.2?}", "host task and its wait");
+        for kind in MemoryKind::ALL {
+            let pair = best(10, || {
+                let memory = self.memory(kind, 64 << 20);
+                // SAFETY: nothing uses it.
+                unsafe { self.device.release(memory) };
+            });
+            let what = format!("{kind} memory of 64 MiB, taken and given back");
+            println!("{what:48} {pair:>12.2?}");
+        }
+        Ok(())
+    }
+}
+
+fn submit(queue: &dyn Queue, command: Command, after: &[Point]) -> Point {
+    let submission = Submission {
+        after,
+        ..Submission::new(command)
+    };
+    // SAFETY: each command is waited for before its memory ends, and one thread submits.
+    unsafe { queue.submit(submission) }.expect("a command is submitted")
 }
 
 fn best(runs: usize, mut body: impl FnMut()) -> Duration {
@@ -98,86 +195,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     };
     println!("{:?}", device.info());
-    let queue = device.create_queue(&QueueOptions::default())?;
     let bench = Bench {
         device: Arc::clone(device),
-        queue,
+        queue: device.create_queue(&QueueOptions::default())?,
     };
-    let [a, b] = [(); 2].map(|()| bench.memory(MemoryKind::Device, LARGE));
-    let pinned = bench.memory(MemoryKind::Host, LARGE);
-    let managed = bench.memory(MemoryKind::Shared, 256 << 20);
-    let mut ordinary = vec![1_u8; LARGE];
-    ordinary.fill(2);
-    let ordinary = Address::of(ordinary.as_mut_ptr());
-    let (a, b, pinned, managed) = (a.address, b.address, pinned.address, managed.address);
-
-    let large = LARGE;
-    bench.time("fill, 4 bytes", large, || fill(a, &[1, 2, 3, 4], large));
-    bench.time("fill, 8 bytes", large, || {
-        fill(a, &[1, 2, 3, 4, 5, 6, 7, 8], large)
-    });
-    bench.time("fill, 1 byte at an odd address", large - 1, || {
-        fill(a.offset(1), &[7], large - 1)
-    });
-    bench.time("copy on the device (bytes read)", large, || copy(a, b, large));
-    bench.time("copy pinned to device", large, || copy(pinned, a, large));
-    bench.time("copy device to pinned", large, || copy(a, pinned, large));
-    bench.time("copy ordinary to device", large, || copy(ordinary, a, large));
-    bench.time("copy device to ordinary", large, || copy(a, ordinary, large));
-    bench.time("copy managed to device", 256 << 20, || copy(managed, a, 256 << 20));
-    for bytes in [4, 4 << 10, 64 << 10] {
-        bench.time(&format!("copy {bytes} bytes device to pinned"), bytes, || {
-            copy(a, pinned, bytes)
-        });
-        bench.time(&format!("copy {bytes} bytes ordinary to device"), bytes, || {
-            copy(ordinary, a, bytes)
-        });
-        bench.time(&format!("copy {bytes} bytes device to ordinary"), bytes, || {
-            copy(a, ordinary, bytes)
-        });
-    }
-    bench.time("fill of 4 bytes", 4, || fill(a, &[1], 4));
-
-    const MANY: u32 = 2000;
-    let many = best(5, || {
-        let points = (0..MANY).map(|_| bench.submit(&*bench.queue, fill(a, &[1], 4), &[]));
-        bench.wait(points.last().expect("many"));
-    });
-    println!("{:48} {:>12.2?}", "fills in a row, each", many / MANY);
-    let submit = best(5, || {
-        for _ in 0..200 {
-            bench.submit(&*bench.queue, fill(a, &[1], 4), &[]);
-        }
-    });
-    println!("{:48} {:>12.2?}", "submission of a fill", submit / 200);
-    bench.once(Command::Barrier);
-
-    let other = device.create_queue(&QueueOptions::default())?;
-    let chain = best(5, || {
-        let mut last = bench.submit(&*bench.queue, fill(a, &[1], 4), &[]);
-        for _ in 0..MANY / 2 {
-            let there = bench.submit(&*other, fill(b, &[1], 4), &[last]);
-            last = bench.submit(&*bench.queue, fill(a, &[1], 4), &[there]);
-        }
-        bench.wait(last);
-    });
-    println!("{:48} {:>12.2?}", "a chain between two queues, each step", chain / MANY);
-    let task = best(20, || {
-        bench.once(Command::Task {
-            name: "nothing".into(),
-            task: Box::new(|| Ok(())),
-        });
-    });
-    println!("{:48} {task:>12.2?}", "host task and its wait");
-    let layout = Layout::from_size_align(64 << 20, 256)?;
-    for kind in MemoryKind::ALL {
-        let pair = best(10, || {
-            let memory = device.allocate(kind, layout).expect("memory");
-            // SAFETY: nothing uses it.
-            unsafe { device.release(memory) };
-        });
-        println!("{:48} {pair:>12.2?}", format!("{kind} memory of 64 MiB, taken and given back"));
-    }
+    bench.transfers();
+    bench.submissions()?;
     device.shutdown();
     Ok(())
 }

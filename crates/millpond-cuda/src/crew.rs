@@ -128,7 +128,7 @@ impl Crew {
 
     /// Whether the calling thread belongs to it.
     pub(crate) fn is_current(&self) -> bool {
-        current().is_some_and(|crew| std::ptr::eq(&*crew, self))
+        current().is_some_and(|crew| std::ptr::eq(Arc::as_ptr(&crew), self))
     }
 
     /// Ends the threads once they have nothing to do.

@@ -136,11 +136,7 @@ impl Lanes {
         let counter = store.counter(&current)?;
         let mut stream = StreamHandle(0);
         // SAFETY: the stream is written to a place of its type.
-        let code = unsafe {
-            current
-                .api()
-                .stream_create(&raw mut stream, NON_BLOCKING)
-        };
+        let code = unsafe { current.api().stream_create(&raw mut stream, NON_BLOCKING) };
         current.check("cuStreamCreate", code)?;
         Ok(Lane {
             stream,
@@ -174,11 +170,7 @@ impl Store {
         if self.left == 0 {
             let mut block = std::ptr::null_mut();
             // SAFETY: the address is written to a place of its type.
-            let code = unsafe {
-                current
-                    .api()
-                    .allocate_host(&raw mut block, BLOCK, PORTABLE)
-            };
+            let code = unsafe { current.api().allocate_host(&raw mut block, BLOCK, PORTABLE) };
             current.check("cuMemHostAlloc", code)?;
             // SAFETY: the block is as long, new, and the host's to write.
             unsafe { block.cast::<u8>().write_bytes(0, BLOCK) };

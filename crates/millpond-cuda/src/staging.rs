@@ -159,7 +159,9 @@ impl Carriage {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let most = processors.min(THREADS).min(self.bytes / SHARE).max(1);
         let share = (self.bytes / most).next_multiple_of(LARGE);
-        let mut shares = (0..self.bytes).step_by(share).map(|begin| self.part(begin, share));
+        let mut shares = (0..self.bytes)
+            .step_by(share)
+            .map(|begin| self.part(begin, share));
         let own = shares.next().unwrap_or(self);
         thread::scope(|scope| {
             let mut outcome = Ok(());

@@ -68,7 +68,12 @@ fn ordinary_memory_goes_both_ways() {
             let src: Vec<u8> = (0..bytes).map(|i| (i * 31 + i / 251) as u8).collect();
             let mut back = vec![0_u8; bytes];
             copy(&*queue, Address::of(src.as_ptr()), there.address(), bytes);
-            let last = copy(&*queue, there.address(), Address::of(back.as_mut_ptr()), bytes);
+            let last = copy(
+                &*queue,
+                there.address(),
+                Address::of(back.as_mut_ptr()),
+                bytes,
+            );
             assert_eq!(queue.wait(last, None), Wait::Reached);
             assert_eq!(queue.outcome(last), Some(Ok(())));
             assert!(src == back, "{bytes} bytes");
@@ -76,25 +81,23 @@ fn ordinary_memory_goes_both_ways() {
     });
 }
 
+/// Bytes that go from device to device.
+const BYTES: usize = 32 << 20;
+
 /// From device to device and back, with order by points alone.
 #[test]
 fn devices_copy_from_each_other() {
     watched(|| {
         let devices = devices();
-        let [first, second] = match &devices[..] {
-            [first, second, ..] => [first, second],
-            _ => {
-                println!("skipped: {} device", devices.len());
-                return;
-            }
+        let [first, second, ..] = &devices[..] else {
+            println!("skipped: {} device", devices.len());
+            return;
         };
-        const BYTES: usize = 32 << 20;
-        let [here, there] = [first, second]
-            .map(|device| Memory::new(device, MemoryKind::Device, BYTES).unwrap());
+        let [here, there] =
+            [first, second].map(|device| Memory::new(device, MemoryKind::Device, BYTES).unwrap());
         let back = Memory::new(first, MemoryKind::Host, BYTES).unwrap();
-        let [one, two] = [first, second].map(|device| {
-            device.create_queue(&QueueOptions::default()).unwrap()
-        });
+        let [one, two] =
+            [first, second].map(|device| device.create_queue(&QueueOptions::default()).unwrap());
         let line = Line::in_order(first);
         for round in 0..20_u8 {
             let filled = line.fill(&[], &here.all(), &[round, 1, 2, 3]);
@@ -104,7 +107,10 @@ fn devices_copy_from_each_other() {
             assert_eq!(one.outcome(home.sequence), Some(Ok(())));
             // SAFETY: pinned memory of this length that the queue has filled.
             let bytes = unsafe { std::slice::from_raw_parts(back.address().as_ptr::<u8>(), BYTES) };
-            assert!(bytes.chunks(4).all(|word| word == [round, 1, 2, 3]), "round {round}");
+            assert!(
+                bytes.chunks(4).all(|word| word == [round, 1, 2, 3]),
+                "round {round}"
+            );
         }
     });
 }

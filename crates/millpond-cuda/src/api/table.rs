@@ -13,10 +13,8 @@ use super::{
 macro_rules! functions {
     ($($method:ident = $symbol:literal ($($argument:ident: $type:ty),*);)*) => {
         /// The driver's functions; arguments and meaning are those of the function in CUDA's
-        /// documentation that a row names.
-        ///
-        /// # Safety
-        /// Of every method: what CUDA asks of the function's arguments.
+        /// documentation that a row names, and what CUDA asks of the arguments is what the caller
+        /// of a method owes.
         pub(crate) trait Api: Send + Sync {
             $(
                 #[allow(clippy::too_many_arguments, reason = "as many as CUDA's function has")]

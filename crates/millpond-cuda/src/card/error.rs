@@ -11,10 +11,7 @@ use crate::api::{Api, Code};
 #[derive(Clone, Debug)]
 pub(crate) enum CudaError {
     /// The call was refused; the device goes on.
-    Refused {
-        call: &'static str,
-        text: String,
-    },
+    Refused { call: &'static str, text: String },
     /// The device doesn't have what this backend is built on.
     Lacking(&'static str),
     /// The device is lost.

@@ -13,11 +13,7 @@ use crate::driver::NAME;
 pub(crate) const ALIGNMENT: usize = 256;
 
 /// An attribute of a device.
-pub(super) fn attribute(
-    api: &dyn Api,
-    ordinal: Ordinal,
-    attribute: i32,
-) -> Result<i32, CudaError> {
+pub(super) fn attribute(api: &dyn Api, ordinal: Ordinal, attribute: i32) -> Result<i32, CudaError> {
     let mut value = 0;
     // SAFETY: the value is written to a place of its type.
     let code = unsafe { api.device_attribute(&raw mut value, attribute, ordinal) };

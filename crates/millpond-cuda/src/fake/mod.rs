@@ -239,7 +239,10 @@ impl Api for Fake {
         let text = c"Fake of the tests".to_bytes_with_nul();
         assert!(text.len() <= len as usize);
         // SAFETY: the caller gives as many bytes.
-        unsafe { name.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+        unsafe {
+            name.cast::<u8>()
+                .copy_from_nonoverlapping(text.as_ptr(), text.len());
+        };
         Code::SUCCESS
     }
 
@@ -316,7 +319,9 @@ impl Api for Fake {
         self.call_within("cuMemAlloc", |world, device| {
             let block = world.add(bytes, 256, Kind::Device(device));
             // SAFETY: the caller's promise.
-            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe { answer(address, block) })
+            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe {
+                answer(address, block)
+            })
         })
     }
 
@@ -344,7 +349,9 @@ impl Api for Fake {
         self.call_within("cuMemAllocManaged", |world, _| {
             let block = world.add(bytes, 256, Kind::Managed);
             // SAFETY: the caller's promise.
-            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe { answer(address, block) })
+            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe {
+                answer(address, block)
+            })
         })
     }
 
@@ -392,7 +399,9 @@ impl Api for Fake {
         self.call_within("cuMemAddressReserve", |world, _| {
             let block = world.add(bytes, alignment, Kind::Reserved);
             // SAFETY: the caller's promise.
-            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe { answer(address, block) })
+            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe {
+                answer(address, block)
+            })
         })
     }
 

@@ -223,9 +223,8 @@ impl World {
 
     /// Whether all memory of the step was there.
     fn carry_out(&self, step: &Step) -> bool {
-        let pointer = |address: Pointer| {
-            std::ptr::with_exposed_provenance_mut::<u8>(address as usize)
-        };
+        let pointer =
+            |address: Pointer| std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
         match *step {
             Step::Copy { dst, src, bytes } => {
                 if !self.is_live(dst, bytes) || !self.is_live(src, bytes) {
@@ -258,7 +257,7 @@ impl World {
                 if !self.is_live(address, 8) {
                     return false;
                 }
-                let place = pointer(address).cast::<AtomicU64>();
+                let place: *const AtomicU64 = std::ptr::with_exposed_provenance(address as usize);
                 // SAFETY: it is live, and aligned as counters are.
                 unsafe { (*place).store(value, Ordering::Release) };
             }

@@ -61,9 +61,8 @@ pub(crate) fn allocate(
     }
     let layout = rounded(asked);
     let current = card.enter().map_err(|error| refused(&error))?;
-    let mapped = kind == MemoryKind::Device
-        && layout.size() >= LARGE
-        && card.has(attribute::VIRTUAL_MEMORY);
+    let mapped =
+        kind == MemoryKind::Device && layout.size() >= LARGE && card.has(attribute::VIRTUAL_MEMORY);
     let (first, record) = if mapped {
         let mapped = Mapped::new(&current, card, system, layout)?;
         let record = Record {

@@ -135,8 +135,7 @@ impl Effects {
                     signal,
                     failure,
                 } => {
-                    let mut more =
-                        queue.unblock(sequence, 1, signal.as_slice(), failure.as_ref());
+                    let mut more = queue.unblock(sequence, 1, signal.as_slice(), failure.as_ref());
                     self.list.append(&mut more.list);
                 }
                 Effect::Run(queue, begun) if keep && kept.is_none() => {

@@ -35,8 +35,8 @@ impl CudaQueue {
                 gate.on_open(move |outcome| watch.opened(outcome));
                 return None;
             }
-            Command::Copy { src, dst, bytes } => match route {
-                Route::Staged { upload } => {
+            Command::Copy { src, dst, bytes } => {
+                if let Route::Staged { upload } = route {
                     let (host, device) = if upload { (src, dst) } else { (dst, src) };
                     let carriage = Carriage {
                         host: host.get(),
@@ -47,13 +47,12 @@ impl CudaQueue {
                     // SAFETY: the submitter promised A1 to A3; what the command follows has ended.
                     let outcome = unsafe { carriage.run(&self.station) };
                     outcome.err().map(|error| error.fail(&command, origin))
-                }
-                _ => {
+                } else {
                     // SAFETY: as above; both ranges are the host's and don't overlap.
                     unsafe { copy(src, dst, bytes) };
                     None
                 }
-            },
+            }
             Command::Fill {
                 dst,
                 pattern,

@@ -16,12 +16,7 @@ use crate::staging::Landing;
 
 impl CudaQueue {
     /// Gives a command to a lane, or ends it if there is nothing to give.
-    pub(super) fn issue(
-        self: &Arc<Self>,
-        state: &mut State,
-        begun: Begun,
-        effects: &mut Effects,
-    ) {
+    pub(super) fn issue(self: &Arc<Self>, state: &mut State, begun: Begun, effects: &mut Effects) {
         let sequence = begun.sequence;
         let at_rest = begun.signals.is_empty() && (!self.in_order || !state.line.in_flight());
         if begun.failure.is_some() || (begun.route == Route::Nothing && at_rest) {
@@ -39,15 +34,15 @@ impl CudaQueue {
         };
         let lane = &mut state.lanes[index];
         // Behind what is under way nothing has to be given that does nothing.
-        let (outcome, landing, ticket) = if begun.route == Route::Nothing && begun.signals.is_empty()
-        {
-            (Ok(()), None, Ok(lane.last().ticket()))
-        } else {
-            let mut landing = None;
-            let outcome = self.give(&current, lane, &begun, &mut landing);
-            // A part may be under way although another was refused.
-            (outcome, landing, lane.mark(&current))
-        };
+        let (outcome, landing, ticket) =
+            if begun.route == Route::Nothing && begun.signals.is_empty() {
+                (Ok(()), None, Ok(lane.last().ticket()))
+            } else {
+                let mut landing = None;
+                let outcome = self.give(&current, lane, &begun, &mut landing);
+                // A part may be under way although another was refused.
+                (outcome, landing, lane.mark(&current))
+            };
         let failure = outcome.err().map(|error| fail(&error));
         match ticket {
             Ok(ticket) => {
@@ -61,10 +56,9 @@ impl CudaQueue {
                 state.line.issued(index, signal, flight, effects);
             }
             Err(error) => {
-                // Of a device that can't number its work nothing is known; a buffer that it may
-                // still use stays where it is.
+                // Of a device that can't number its work nothing is known: a buffer that it may
+                // still use is never given back.
                 let failure = failure.unwrap_or_else(|| fail(&error));
-                std::mem::forget(landing);
                 self.end(&mut state.line, sequence, Some(failure), effects);
             }
         }
@@ -161,4 +155,3 @@ fn hint(
         answer => answer,
     }
 }
-

@@ -85,6 +85,7 @@ pub(super) enum Answer {
 }
 
 /// The unfinished commands of a queue, and its failures.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Line {
     in_order: bool,
     /// Every command up to this number is finished.
@@ -341,7 +342,8 @@ impl Line {
     /// The flights of a lane up to a ticket, or all.
     pub(super) fn land(&mut self, lane: usize, done: Option<u64>) -> Option<Flight> {
         let flights = self.flights.get_mut(lane)?;
-        let flight = flights.pop_front_if(|flight| done.is_none_or(|done| flight.ticket <= done))?;
+        let flight =
+            flights.pop_front_if(|flight| done.is_none_or(|done| flight.ticket <= done))?;
         self.landings -= usize::from(flight.landing.is_some());
         Some(flight)
     }

@@ -144,13 +144,7 @@ impl CudaQueue {
         }
     }
 
-    fn end(
-        &self,
-        line: &mut Line,
-        sequence: u64,
-        failure: Option<Failure>,
-        effects: &mut Effects,
-    ) {
+    fn end(&self, line: &mut Line, sequence: u64, failure: Option<Failure>, effects: &mut Effects) {
         if failure.is_some() {
             self.progress.count_failure();
         }

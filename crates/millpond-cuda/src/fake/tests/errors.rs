@@ -76,7 +76,9 @@ fn memory_that_is_used_after_its_end_is_found_by_the_fake() {
         let (fake, devices) = devices(1);
         let queue = queue(&devices[0]);
         let layout = Layout::from_size_align(1000, 8).expect("a layout");
-        let memory = devices[0].allocate(MemoryKind::Device, layout).expect("memory");
+        let memory = devices[0]
+            .allocate(MemoryKind::Device, layout)
+            .expect("memory");
         let address = memory.address;
         fake.pause();
         let point = give(&queue, fill(address, &[7], 1000), &[]);
@@ -93,8 +95,8 @@ fn a_command_that_the_driver_refuses_fails_alone() {
     watched(|| {
         let (fake, devices) = devices(1);
         let [one, two] = [queue(&devices[0]), queue(&devices[0])];
-        let [a, b] = [(); 2]
-            .map(|()| Memory::new(&devices[0], MemoryKind::Device, 1000).expect("memory"));
+        let [a, b] =
+            [(); 2].map(|()| Memory::new(&devices[0], MemoryKind::Device, 1000).expect("memory"));
         fake.fail("cuMemcpyAsync", 0, Code::NOT_SUPPORTED);
         let bad = give(&one, copy(a.address(), b.address(), 1000), &[]);
         let dependent = give(&two, fill(b.address(), &[1], 1000), &[bad]);
@@ -228,7 +230,11 @@ fn a_device_that_lacks_what_is_needed_is_told_by_that() {
     let error = driver.devices().map(|devices| devices.len());
     let error = error.expect_err("the device can't be used").to_string();
     assert!(error.contains("lacks 64-bit values in streams"), "{error}");
-    assert!(driver.report().contains("lacks 64-bit"), "{}", driver.report());
+    assert!(
+        driver.report().contains("lacks 64-bit"),
+        "{}",
+        driver.report()
+    );
 }
 
 #[test]

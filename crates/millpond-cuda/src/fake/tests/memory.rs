@@ -26,7 +26,9 @@ fn more_managed_memory_than_the_device_has_is_refused_without_asking() {
 fn large_device_memory_is_mapped_and_goes_back_whole() {
     let (fake, devices) = devices(2);
     let layout = Layout::from_size_align((2 << 20) + 1, 64).expect("a layout");
-    let memory = devices[0].allocate(MemoryKind::Device, layout).expect("memory");
+    let memory = devices[0]
+        .allocate(MemoryKind::Device, layout)
+        .expect("memory");
     assert_eq!(memory.layout.size(), 4 << 20);
     let (_, _, physical) = fake.held();
     assert_eq!(physical, 1);
@@ -47,7 +49,10 @@ fn mapping_that_fails_halfway_is_taken_back() {
             panic!("{call}: {answer:?}");
         };
         assert_eq!(bytes, 2 << 20);
-        assert!(reason.starts_with(call) && reason.contains("OUT_OF_MEMORY"), "{reason}");
+        assert!(
+            reason.starts_with(call) && reason.contains("OUT_OF_MEMORY"),
+            "{reason}"
+        );
         let (_, _, physical) = fake.held();
         assert_eq!((physical, fake.live().0), (0, 0), "{call}");
     }
@@ -85,15 +90,16 @@ fn devices_that_can_are_let_into_each_others_memory_once() {
     watched(|| {
         let (fake, devices) = devices(2);
         let queue = queue(&devices[0]);
-        let [here, there] = [0, 1].map(|index| {
-            Memory::new(&devices[index], MemoryKind::Device, 4096).expect("memory")
-        });
+        let [here, there] = [0, 1]
+            .map(|index| Memory::new(&devices[index], MemoryKind::Device, 4096).expect("memory"));
         for _ in 0..3 {
             let point = give(&queue, copy(here.address(), there.address(), 4096), &[]);
             assert_eq!(outcome(&queue, point), Ok(()));
         }
         let calls = fake.calls();
-        let count = calls.iter().filter(|call| **call == "cuCtxEnablePeerAccess");
+        let count = calls
+            .iter()
+            .filter(|call| **call == "cuCtxEnablePeerAccess");
         assert_eq!(count.count(), 1);
     });
 }

@@ -36,11 +36,7 @@ fn queue(device: &Arc<dyn Device>) -> Arc<dyn Queue> {
 }
 
 /// Submits a command whose memory the test keeps until it has ended, behind all that uses it.
-fn submit(
-    queue: &Arc<dyn Queue>,
-    command: Command,
-    after: &[Point],
-) -> Result<Point, DeviceError> {
+fn submit(queue: &Arc<dyn Queue>, command: Command, after: &[Point]) -> Result<Point, DeviceError> {
     let submission = Submission {
         after,
         ..Submission::new(command)

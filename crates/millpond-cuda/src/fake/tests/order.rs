@@ -18,8 +18,8 @@ fn what_follows_work_of_other_queues_is_given_to_the_device_at_once() {
     watched(|| {
         let (fake, devices) = devices(1);
         let [one, two] = [queue(&devices[0]), queue(&devices[0])];
-        let [a, b] = [(); 2]
-            .map(|()| Memory::new(&devices[0], MemoryKind::Device, 1000).expect("memory"));
+        let [a, b] =
+            [(); 2].map(|()| Memory::new(&devices[0], MemoryKind::Device, 1000).expect("memory"));
         let c = Memory::new(&devices[0], MemoryKind::Host, 1000).expect("memory");
         fake.pause();
         let first = give(&one, fill(a.address(), &[7], 1000), &[]);
@@ -194,12 +194,7 @@ fn random_program(seed: u64) {
     }
 }
 
-fn step(
-    dice: &mut Dice,
-    queue: &Arc<dyn Queue>,
-    regions: &mut [Region],
-    gates: &mut Vec<Gate>,
-) {
+fn step(dice: &mut Dice, queue: &Arc<dyn Queue>, regions: &mut [Region], gates: &mut Vec<Gate>) {
     let dst = dice.roll(regions.len());
     // Small and large, beginning anywhere.
     let bytes = [1 + dice.roll(5000), 16 + dice.roll(REGION - 16)][dice.roll(2)] / 4 * 4;

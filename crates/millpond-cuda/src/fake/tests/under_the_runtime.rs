@@ -41,10 +41,10 @@ fn pools_hand_out_device_memory_again() {
         let device = registry.device("cuda:0").expect("it is there");
         let queue = device.default_queue().expect("a queue");
         for round in 0..200_u32 {
-            let buffer = Buffer::from_slice(&queue, MemoryKind::Device, &[round; 5000]);
+            let buffer = Buffer::from_slice(&queue, MemoryKind::Device, &vec![round; 5000]);
             let buffer = buffer.expect("a buffer");
             if round % 50 == 0 {
-                assert_eq!(buffer.to_vec().expect("elements"), [round; 5000]);
+                assert_eq!(buffer.to_vec().expect("elements"), vec![round; 5000]);
             }
         }
         queue.wait().expect("all went well");
