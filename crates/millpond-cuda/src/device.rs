@@ -84,7 +84,8 @@ impl Device for CudaDevice {
     fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError> {
         self.check_alive()?;
         if options.profiling {
-            return Err(self.unsupported("a queue that keeps times"));
+            let set = self.station.set_clock();
+            set.map_err(|error| self.card().refusal("create_queue", &error))?;
         }
         let queue = CudaQueue::new(options, &self.station);
         Ok(Arc::new(QueueHandle(queue)))

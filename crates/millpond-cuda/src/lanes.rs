@@ -152,11 +152,8 @@ impl Lanes {
     }
 
     /// Ends the streams that nobody uses.
-    pub(crate) fn close(&self, card: &Card) {
+    pub(crate) fn close(&self, current: &Current<'_>) {
         let mut store = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Ok(current) = card.enter_lost() else {
-            return;
-        };
         for lane in std::mem::take(&mut store.free) {
             // SAFETY: the stream is the lane's, and nobody has it any more.
             let _ = unsafe { current.api().stream_destroy(lane.stream) };

@@ -21,8 +21,8 @@
 //!   with it, and every later call answers [`millpond_hal::DeviceError::Lost`] with the driver's
 //!   words.
 //!
-//! Deliberately not done here: pools, and limits on the backlog. Not offered yet: kernels, queues
-//! that keep times, the driver's own pools, memory that processes share.
+//! Deliberately not done here: pools, and limits on the backlog. Not offered yet: kernels, the
+//! driver's own pools, memory that processes share.
 //!
 //! # Example
 //! ```
@@ -49,6 +49,7 @@
 
 mod api;
 mod card;
+mod clock;
 mod courier;
 mod crew;
 mod device;

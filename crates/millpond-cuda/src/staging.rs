@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::api::{PORTABLE, Pointer};
-use crate::card::{Card, CudaError, Current};
+use crate::card::{CudaError, Current};
 use crate::lanes::Lane;
 use crate::pace::Pace;
 use crate::station::Station;
@@ -120,17 +120,10 @@ impl Staging {
     }
 
     /// Gives the memory of unused buffers back.
-    pub(crate) fn close(&self, card: &Card) {
+    pub(crate) fn close(&self, current: &Current<'_>) {
         for list in [&self.small, &self.large] {
             let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-            let buffers = std::mem::take(&mut *list);
-            if buffers.is_empty() {
-                continue;
-            }
-            let Ok(current) = card.enter_lost() else {
-                return;
-            };
-            for buffer in buffers {
+            for buffer in list.drain(..) {
                 // SAFETY: had from the driver by `take`; nobody has it any more.
                 let _ = unsafe { current.api().free_host(buffer.pointer().cast()) };
             }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::api::Ordinal;
 use crate::card::{Card, CudaError};
+use crate::clock::Clock;
 use crate::courier::Courier;
 use crate::crew::Crew;
 use crate::lanes::Lanes;
@@ -55,6 +56,7 @@ pub(crate) struct Station {
     pub(crate) system: Arc<System>,
     pub(crate) lanes: Lanes,
     pub(crate) staging: Staging,
+    pub(crate) clock: Clock,
     pub(crate) crew: Arc<Crew>,
     pub(crate) courier: Arc<Courier>,
     /// Set when the device is shut down: nothing more is taken.
@@ -72,6 +74,7 @@ impl Station {
             system: Arc::clone(system),
             lanes: Lanes::default(),
             staging: Staging::default(),
+            clock: Clock::default(),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
         }
@@ -79,6 +82,15 @@ impl Station {
 
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::SeqCst)
+    }
+
+    /// Sets the clock by which commands are timed.
+    pub(crate) fn set_clock(&self) -> Result<(), CudaError> {
+        let current = self.card.enter()?;
+        let mut lane = self.lanes.take(&self.card)?;
+        let set = self.clock.set(&current, &mut lane);
+        self.lanes.give(lane);
+        set
     }
 
     /// Whether this call is the first.
@@ -100,7 +112,13 @@ impl Station {
 impl Drop for Station {
     fn drop(&mut self) {
         self.finish_closing();
-        self.staging.close(&self.card);
-        self.lanes.close(&self.card);
+        // A device that was never used has no context, and shall have none for this.
+        if self.card.is_used()
+            && let Ok(current) = self.card.enter_lost()
+        {
+            self.clock.close(&current);
+            self.staging.close(&current);
+            self.lanes.close(&current);
+        }
     }
 }

@@ -11,7 +11,7 @@
 //! What callers owe:
 //! * A1. Memory named by a command stays allocated until the command's point is reached.
 //! * A2. Memory named by a command belongs to the device of the queue, or is host memory which
-//!   that device can reach.
+//!   that device can reach; that of a copy may belong to another device of the same driver.
 //! * A3. Whatever must happen before a command is either earlier on the same in-order queue or
 //!   among its `after` or `behind` points, which are points of queues of the same driver; the
 //!   runtime bridges drivers with [`Gate`]s.
@@ -78,6 +78,7 @@ pub mod point;
     reason = "declares unsafe contracts of the interface, has no unsafe block"
 )]
 pub mod queue;
+pub mod recorder;
 mod sync;
 pub mod watch;
 

@@ -114,6 +114,11 @@ impl Device {
         self.0.hal.info()
     }
 
+    /// Whether its queues and another's can follow each other, and copy from each other's memory.
+    pub(crate) fn shares_driver(&self, other: &Self) -> bool {
+        self.0.driver == other.0.driver
+    }
+
     /// Its name, for instance `cpu` or `cuda:0`, also in messages of its driver.
     pub fn name(&self) -> &str {
         let info = self.info();

@@ -167,13 +167,14 @@ pub(crate) fn check_value(operation: &'static str, value: Scalar, dtype: DType) 
 /// memory.
 pub(crate) fn fill(tensor: &Tensor, value: Scalar) -> Result<()> {
     let bytes = tensor.memory().bytes();
-    if bytes >= LARGE && tensor.bytes() == bytes {
+    let large = bytes >= LARGE && tensor.bytes() == bytes;
+    if large || !tensor.device().info().host_executed {
         let element = value.to_bytes(tensor.dtype());
         if let Some(pattern) = Pattern::new(&element[..tensor.item_size()]) {
             return Ok(tensor
                 .memory()
                 .home()
-                .fill(tensor.memory(), 0..bytes, pattern)?);
+                .fill(tensor.memory(), 0..tensor.bytes(), pattern)?);
         }
     }
     // The identity of a scalar needs no plan.

@@ -68,7 +68,13 @@ impl Tensor {
         let source = self.to_contiguous()?;
         let layout = Layout::contiguous(self.shape(), self.item_size())?;
         let copy = allocate(layout, self.dtype(), place)?;
-        place.queue.copy(
+        // A device reaches the host's memory, and not the other way round.
+        let queue = if self.device().info().host_executed {
+            place.queue.clone()
+        } else {
+            source.queue()
+        };
+        queue.copy(
             source.memory(),
             source.layout().offset() * source.item_size(),
             copy.memory(),

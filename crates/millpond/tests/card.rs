@@ -5,7 +5,7 @@
 
 use millpond::tensor::{Place, creation};
 use millpond::types::DType;
-use millpond::{Buffer, MemoryKind, Queue};
+use millpond::{Buffer, MemoryKind, Queue, QueueOptions, Scalar};
 
 fn queue() -> Queue {
     let report = millpond::cuda_report().unwrap_or_default();
@@ -47,8 +47,49 @@ fn arrays_go_there_and_back() {
     assert_eq!(zeros.to_vec::<i64>().unwrap(), [0; 1000]);
     let cpu = millpond::default_device().unwrap();
     let here = there.to_device(&cpu).unwrap();
-    let back = here.to_device(queue.device()).unwrap();
-    assert_eq!(back.to_vec::<f64>().unwrap(), elements);
+    let sum = (&here + &here).unwrap();
+    let back = sum.to_device(queue.device()).unwrap();
+    let doubled: Vec<f64> = elements.iter().map(|element| 2.0 * element).collect();
+    assert_eq!(back.to_vec::<f64>().unwrap(), doubled);
+    for value in [-1.5, 0.0, 2.5] {
+        let full = creation::full(&[777], Scalar::Float(value), None, &place).unwrap();
+        assert_eq!(full.to_vec::<f64>().unwrap(), [value; 777]);
+    }
+}
+
+#[test]
+fn arrays_go_from_card_to_card() {
+    let queue = queue();
+    let others = millpond::devices()
+        .iter()
+        .filter(|device| device.name().starts_with("cuda:"));
+    let place = Place::on(&queue);
+    let elements: Vec<f32> = (0..1_000_000_u32).map(|element| element as f32).collect();
+    let here = creation::from_slice(&elements, &[elements.len()], &place).unwrap();
+    for device in others {
+        let there = here.to_device(device).unwrap();
+        assert_eq!(there.device(), *device);
+        let back = there.to_device(queue.device()).unwrap();
+        assert_eq!(back.to_vec::<f32>().unwrap(), elements);
+    }
+}
+
+#[test]
+fn commands_are_timed_by_the_card() {
+    let device = queue().device().clone();
+    let options = QueueOptions {
+        profiling: true,
+        ..QueueOptions::default()
+    };
+    let queue = device.create_queue(&options).unwrap();
+    let buffer = Buffer::<u8>::zeroed(&queue, MemoryKind::Device, 1 << 30).unwrap();
+    let copy = Buffer::<u8>::zeroed(&queue, MemoryKind::Device, 1 << 30).unwrap();
+    queue
+        .copy(buffer.memory(), 0, copy.memory(), 0, 1 << 30)
+        .unwrap();
+    let event = queue.record().unwrap();
+    event.wait().unwrap();
+    println!("a gibibyte: {:?}", event.times());
 }
 
 #[test]

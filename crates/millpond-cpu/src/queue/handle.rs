@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use millpond_hal::recorder::now;
 use millpond_hal::{
     DeviceError, Failure, Point, Progress, Queue, QueueId, Submission, Times, Wait,
 };
@@ -13,7 +14,6 @@ use smallvec::SmallVec;
 use super::CpuQueue;
 use super::dependent::{Callback, Dependent, notify};
 use super::line::Notes;
-use super::recorder::now;
 use crate::sync::{Arc, Ordering, lock};
 
 /// A user's handle of a queue.

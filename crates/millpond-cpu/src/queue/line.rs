@@ -8,10 +8,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
+use millpond_hal::recorder::Recorder;
 use millpond_hal::{Command, Failure, Times, Watch};
 
 use super::dependent::Dependent;
-use super::recorder::Recorder;
 use crate::sync::Arc;
 use crate::sync::thread::ThreadId;
 

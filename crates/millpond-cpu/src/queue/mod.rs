@@ -9,7 +9,6 @@
 mod dependent;
 mod handle;
 mod line;
-mod recorder;
 mod registry;
 mod role;
 mod run;
@@ -17,6 +16,7 @@ mod run;
 mod tests;
 mod wait;
 
+use millpond_hal::recorder::now;
 use millpond_hal::{Failure, FailureKind, Progress, QueueId, QueueOptions};
 
 pub(crate) use handle::QueueHandle;
@@ -28,7 +28,6 @@ use crate::executor::{Crew, Executor};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 use dependent::notify;
 use line::Line;
-use recorder::now;
 
 /// Commands that a worker runs of one queue before it looks after others.
 const TURN: usize = 64;

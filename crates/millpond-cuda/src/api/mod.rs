@@ -29,6 +29,11 @@ pub(crate) struct ContextHandle(pub(crate) usize);
 #[repr(transparent)]
 pub(crate) struct StreamHandle(pub(crate) usize);
 
+/// A mark in a stream whose time the device notes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub(crate) struct EventHandle(pub(crate) usize);
+
 /// Physical memory that can be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]

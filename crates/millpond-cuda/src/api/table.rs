@@ -6,8 +6,8 @@ use std::ffi::{c_char, c_void};
 use libloading::Library;
 
 use super::{
-    AccessDescription, Code, ContextHandle, Ordinal, PhysicalHandle, PhysicalProperties, Pointer,
-    StreamHandle,
+    AccessDescription, Code, ContextHandle, EventHandle, Ordinal, PhysicalHandle,
+    PhysicalProperties, Pointer, StreamHandle,
 };
 
 macro_rules! functions {
@@ -111,6 +111,12 @@ functions! {
         (stream: StreamHandle, address: Pointer, value: u64, flags: u32);
     stream_write = "cuStreamWriteValue64_v2"
         (stream: StreamHandle, address: Pointer, value: u64, flags: u32);
+
+    event_create = "cuEventCreate" (event: *mut EventHandle, flags: u32);
+    event_destroy = "cuEventDestroy_v2" (event: EventHandle);
+    event_record = "cuEventRecord" (event: EventHandle, stream: StreamHandle);
+    event_elapsed = "cuEventElapsedTime"
+        (milliseconds: *mut f32, begin: EventHandle, end: EventHandle);
 
     copy = "cuMemcpyAsync" (dst: Pointer, src: Pointer, bytes: usize, stream: StreamHandle);
     set8 = "cuMemsetD8Async" (dst: Pointer, value: u8, count: usize, stream: StreamHandle);

@@ -96,6 +96,11 @@ impl Card {
         Ok(*self.context.get_or_init(|| context))
     }
 
+    /// Whether the context was made.
+    pub(crate) fn is_used(&self) -> bool {
+        self.context.get().is_some()
+    }
+
     /// Whether the device can reach the memory of another.
     pub(crate) fn reaches(&self, other: &Self) -> bool {
         let mut can = 0;

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::api::{
-    AccessDescription, Api, Code, ContextHandle, Ordinal, PhysicalHandle, PhysicalProperties,
-    Pointer, StreamHandle, attribute, pointer,
+    AccessDescription, Api, Code, ContextHandle, EventHandle, Ordinal, PhysicalHandle,
+    PhysicalProperties, Pointer, StreamHandle, attribute, pointer,
 };
 use world::{Kind, Step, World};
 
@@ -103,10 +103,11 @@ impl Fake {
         std::mem::take(&mut self.shared.lock().calls)
     }
 
-    /// How many contexts, streams and pieces of physical memory there are.
+    /// How many contexts, streams with events, and pieces of physical memory there are.
     pub(crate) fn held(&self) -> (usize, usize, usize) {
         let world = self.shared.lock();
-        (world.retained, world.streams.len(), world.physical)
+        let streams = world.streams.len() + world.events;
+        (world.retained, streams, world.physical)
     }
 
     /// How many allocations live, and how many streams.
@@ -516,6 +517,41 @@ impl Api for Fake {
         _flags: u32,
     ) -> Code {
         self.step("cuStreamWriteValue64", stream, Step::Write(address, value))
+    }
+
+    unsafe fn event_create(&self, event: *mut EventHandle, _flags: u32) -> Code {
+        self.call_within("cuEventCreate", |world, _| {
+            world.events += 1;
+            // SAFETY: the caller's promise.
+            unsafe { answer(event, EventHandle(world.next())) }
+        })
+    }
+
+    unsafe fn event_destroy(&self, _event: EventHandle) -> Code {
+        self.call("cuEventDestroy", |world| {
+            world.events -= 1;
+            Code::SUCCESS
+        })
+    }
+
+    unsafe fn event_record(&self, event: EventHandle, stream: StreamHandle) -> Code {
+        self.step("cuEventRecord", stream, Step::Note(event))
+    }
+
+    unsafe fn event_elapsed(
+        &self,
+        milliseconds: *mut f32,
+        begin: EventHandle,
+        end: EventHandle,
+    ) -> Code {
+        self.call_within("cuEventElapsedTime", |world, _| {
+            let [Some(begin), Some(end)] = [begin, end].map(|it| world.noted.get(&it)) else {
+                return Code::NOT_READY;
+            };
+            let elapsed = end.duration_since(*begin).as_secs_f32() * 1e3;
+            // SAFETY: the caller's promise.
+            unsafe { answer(milliseconds, elapsed) }
+        })
     }
 
     unsafe fn copy(&self, dst: Pointer, src: Pointer, bytes: usize, stream: StreamHandle) -> Code {

@@ -3,10 +3,11 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use millpond_testkit::dice::Dice;
 
-use crate::api::{Code, Ordinal, Pointer, StreamHandle};
+use crate::api::{Code, EventHandle, Ordinal, Pointer, StreamHandle};
 
 /// What new memory holds, so that nobody takes it for zeros.
 const RUBBISH: u8 = 0xa5;
@@ -49,6 +50,7 @@ pub(super) enum Step {
         address: Pointer,
         bytes: usize,
     },
+    Note(EventHandle),
     Write(Pointer, u64),
     Wait(Pointer, u64),
 }
@@ -81,7 +83,10 @@ pub(super) struct World {
     pub(super) devices: usize,
     pub(super) blocks: BTreeMap<Pointer, Block>,
     pub(super) streams: BTreeMap<StreamHandle, VecDeque<Step>>,
-    next_stream: usize,
+    next: usize,
+    pub(super) events: usize,
+    /// When the device passed an event.
+    pub(super) noted: BTreeMap<EventHandle, Instant>,
     /// Contexts that were retained and not released.
     pub(super) retained: usize,
     /// Physical memory that was created and not released.
@@ -103,7 +108,9 @@ impl World {
             devices,
             blocks: BTreeMap::new(),
             streams: BTreeMap::new(),
-            next_stream: 1,
+            next: 0,
+            events: 0,
+            noted: BTreeMap::new(),
             retained: 0,
             physical: 0,
             peers: HashSet::new(),
@@ -178,9 +185,14 @@ impl World {
         (address - first < block.layout.size() as Pointer).then_some(block.kind)
     }
 
+    /// A number for a handle.
+    pub(super) fn next(&mut self) -> usize {
+        self.next += 1;
+        self.next
+    }
+
     pub(super) fn add_stream(&mut self) -> StreamHandle {
-        let handle = StreamHandle(self.next_stream);
-        self.next_stream += 1;
+        let handle = StreamHandle(self.next());
         self.streams.insert(handle, VecDeque::new());
         handle
     }
@@ -222,7 +234,7 @@ impl World {
     }
 
     /// Whether all memory of the step was there.
-    fn carry_out(&self, step: &Step) -> bool {
+    fn carry_out(&mut self, step: &Step) -> bool {
         let pointer =
             |address: Pointer| std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
         match *step {
@@ -251,6 +263,9 @@ impl World {
                         unsafe { place.copy_from_nonoverlapping(value.as_ptr(), value.len()) };
                     }
                 }
+            }
+            Step::Note(event) => {
+                self.noted.insert(event, Instant::now());
             }
             Step::Touch { address, bytes } => return self.is_live(address, bytes),
             Step::Write(address, value) => {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use millpond_hal::recorder::now;
 use millpond_hal::{
     DeviceError, Failure, Point, Progress, Queue, QueueId, Submission, Times, Wait,
 };
@@ -98,6 +99,9 @@ impl CudaQueue {
                 return Err(shut_down(self.station.card.label()));
             }
             let sequence = state.line.push(command, route, origin, blockers);
+            if let Some(recorder) = &mut state.recorder {
+                recorder.submitted(sequence, now());
+            }
             self.submitted.store(sequence, Ordering::Release);
             self.advance(&mut state, &mut effects);
             sequence
@@ -214,8 +218,15 @@ impl Queue for QueueHandle {
         }
     }
 
-    fn times(&self, _sequence: u64) -> Option<Times> {
-        None
+    fn times(&self, sequence: u64) -> Option<Times> {
+        self.0.poll();
+        let state = self.0.lock();
+        let finished = state.line.is_finished(sequence);
+        state
+            .recorder
+            .as_ref()
+            .filter(|_| finished)?
+            .times(sequence)
     }
 }
 

@@ -20,26 +20,34 @@ impl CudaQueue {
         let sequence = begun.sequence;
         let at_rest = begun.signals.is_empty() && (!self.in_order || !state.line.in_flight());
         if begun.failure.is_some() || (begun.route == Route::Nothing && at_rest) {
-            self.end(&mut state.line, sequence, begun.failure, effects);
+            self.end(state, sequence, begun.failure, effects);
             return;
         }
         let fail = |error: &CudaError| error.fail(&begun.command, begun.origin.clone());
         let current = match self.station.card.enter() {
             Ok(current) => current,
-            Err(error) => return self.end(&mut state.line, sequence, Some(fail(&error)), effects),
+            Err(error) => return self.end(state, sequence, Some(fail(&error)), effects),
         };
         let index = match self.choose(state) {
             Ok(index) => index,
-            Err(error) => return self.end(&mut state.line, sequence, Some(fail(&error)), effects),
+            Err(error) => return self.end(state, sequence, Some(fail(&error)), effects),
         };
         let lane = &mut state.lanes[index];
         // Behind what is under way nothing has to be given that does nothing.
+        let mut around = None;
         let (outcome, landing, ticket) =
             if begun.route == Route::Nothing && begun.signals.is_empty() {
                 (Ok(()), None, Ok(lane.last().ticket()))
             } else {
                 let mut landing = None;
-                let outcome = self.give(&current, lane, &begun, &mut landing);
+                let timed = state.recorder.is_some();
+                let outcome = self.follow(&current, lane, &begun).and_then(|()| {
+                    if timed {
+                        around = Some(self.station.clock.begin(&current, lane.stream)?);
+                    }
+                    self.give(&current, lane, &begun, &mut landing)?;
+                    around.map_or(Ok(()), |around| around.end(&current, lane.stream))
+                });
                 // A part may be under way although another was refused.
                 (outcome, landing, lane.mark(&current))
             };
@@ -50,6 +58,7 @@ impl CudaQueue {
                     ticket,
                     sequence,
                     landing,
+                    around: around.filter(|_| failure.is_none()),
                     failure,
                 };
                 let signal = lane.last();
@@ -59,7 +68,7 @@ impl CudaQueue {
                 // Of a device that can't number its work nothing is known: a buffer that it may
                 // still use is never given back.
                 let failure = failure.unwrap_or_else(|| fail(&error));
-                self.end(&mut state.line, sequence, Some(failure), effects);
+                self.end(state, sequence, Some(failure), effects);
             }
         }
     }
@@ -80,6 +89,12 @@ impl CudaQueue {
         Ok(shortest.unwrap_or(0))
     }
 
+    /// Makes a stream wait for what a command follows.
+    fn follow(&self, current: &Current<'_>, lane: &Lane, begun: &Begun) -> Result<(), CudaError> {
+        let mut signals = begun.signals.iter();
+        signals.try_for_each(|&signal| lane.follow(current, signal))
+    }
+
     /// Gives the parts of a command to a stream.
     fn give(
         &self,
@@ -88,9 +103,6 @@ impl CudaQueue {
         begun: &Begun,
         landing: &mut Option<Landing>,
     ) -> Result<(), CudaError> {
-        for &signal in &begun.signals {
-            lane.follow(current, signal)?;
-        }
         let (api, stream) = (current.api(), lane.stream);
         match begun.command {
             Command::Copy { src, dst, bytes } => {

@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use super::dependent::{Dependent, Effects};
 use super::route::Route;
+use crate::clock::Around;
 use crate::lanes::Signal;
 use crate::staging::Landing;
 use std::sync::Arc;
@@ -70,6 +71,8 @@ pub(super) struct Flight {
     pub(super) sequence: u64,
     /// What is to be done with what the device has brought.
     pub(super) landing: Option<Landing>,
+    /// The events around it, where times are kept.
+    pub(super) around: Option<Around>,
     /// Set if a part of it was refused.
     pub(super) failure: Option<Failure>,
 }

@@ -22,7 +22,9 @@ mod wait;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use millpond_hal::recorder::{Recorder, now};
 use millpond_hal::{Failure, FailureKind, Progress, QueueId, QueueOptions};
 use smallvec::SmallVec;
 
@@ -30,6 +32,7 @@ pub(crate) use dependent::Callback;
 pub(crate) use handle::QueueHandle;
 pub(crate) use registry::Registry;
 
+use crate::clock::Around;
 use crate::lanes::{Lane, Signal};
 use crate::station::Station;
 use dependent::Effects;
@@ -58,6 +61,8 @@ pub(crate) struct CudaQueue {
 pub(crate) struct State {
     line: Line,
     lanes: SmallVec<[Lane; 1]>,
+    /// Where times are kept.
+    recorder: Option<Recorder>,
 }
 
 impl CudaQueue {
@@ -70,6 +75,7 @@ impl CudaQueue {
             state: Mutex::new(State {
                 line: Line::new(!options.out_of_order),
                 lanes: SmallVec::new(),
+                recorder: options.profiling.then(Recorder::default),
             }),
             wake: Condvar::new(),
             station: Arc::clone(station),
@@ -97,6 +103,9 @@ impl CudaQueue {
             let Some(mut begun) = state.line.begin() else {
                 break;
             };
+            if let Some(recorder) = &mut state.recorder {
+                recorder.started(begun.sequence, now());
+            }
             if begun.failure.is_none() {
                 begun.failure = self.station.card.loss().cloned();
             }
@@ -139,16 +148,35 @@ impl CudaQueue {
                     self.station.staging.give(landing.buffer);
                 }
                 let failure = flight.failure.or_else(|| loss.cloned());
-                self.end(&mut state.line, flight.sequence, failure, effects);
+                let times = flight.around.and_then(|around| self.times(around));
+                self.end(state, flight.sequence, failure, effects);
+                if let (Some(recorder), Some((began, ended))) = (&mut state.recorder, times) {
+                    recorder.corrected(flight.sequence, began, ended);
+                }
             }
         }
     }
 
-    fn end(&self, line: &mut Line, sequence: u64, failure: Option<Failure>, effects: &mut Effects) {
+    fn end(
+        &self,
+        state: &mut State,
+        sequence: u64,
+        failure: Option<Failure>,
+        effects: &mut Effects,
+    ) {
         if failure.is_some() {
             self.progress.count_failure();
         }
-        line.finish(sequence, failure, effects);
+        if let Some(recorder) = &mut state.recorder {
+            recorder.finished(sequence, now());
+        }
+        state.line.finish(sequence, failure, effects);
+    }
+
+    /// When the device began and ended a command, by its own word.
+    fn times(&self, around: Around) -> Option<(Duration, Duration)> {
+        let current = self.station.card.enter().ok()?;
+        self.station.clock.times(&current, around).ok()
     }
 
     /// Looks at what the device has done, and lets the queue move on.
@@ -190,7 +218,7 @@ impl CudaQueue {
     fn conclude(self: &Arc<Self>, sequence: u64, failure: Option<Failure>) -> Effects {
         let mut effects = Effects::of(self);
         let mut state = self.lock();
-        self.end(&mut state.line, sequence, failure, &mut effects);
+        self.end(&mut state, sequence, failure, &mut effects);
         self.advance(&mut state, &mut effects);
         effects
     }

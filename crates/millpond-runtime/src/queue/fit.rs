@@ -99,11 +99,11 @@ pub(crate) fn check_kernel(
     sizes.iter().enumerate().map(access).collect()
 }
 
-/// Fails unless a device's queues can copy from or to the memory: to their own, and between devices
-/// whose memory is all the host's.
+/// Fails unless a device's queues can copy from or to the memory: their own, that of other devices
+/// of the same driver, and the host's, which is all memory of a device that works in it.
 pub(crate) fn check_copied(device: &Device, operand: usize, memory: &Allocation) -> Result<()> {
     let home = memory.block().home().device();
-    if home.info().host_executed && device.info().host_executed {
+    if home.info().host_executed || home.shares_driver(device) {
         return Ok(());
     }
     check_device(device, operand, memory, || "copy".to_owned())

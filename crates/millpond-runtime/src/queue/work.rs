@@ -22,8 +22,8 @@ pub type TaskResult = std::result::Result<(), String>;
 
 impl Queue {
     /// Copies bytes between allocations, or within one where the ranges don't overlap. Those of
-    /// another device may be copied if both devices work in the host's memory, as parts of the CPU
-    /// do, or if they are of host kind.
+    /// another device may be copied if it works in the host's memory, as the CPU does, if both are
+    /// of one driver, or if they are of host kind.
     ///
     /// # Errors
     /// [`Error::DeviceMismatch`](crate::Error::DeviceMismatch); ranges outside of the allocations, or overlapping; a closed queue.

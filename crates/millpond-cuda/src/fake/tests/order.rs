@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
+use millpond_hal::recorder::now;
 use millpond_hal::{Address, Command, Device, Gate, Point, Queue, QueueOptions};
 use millpond_testkit::contract::raw::Memory;
 use millpond_testkit::dice::Dice;
@@ -92,6 +94,39 @@ fn callbacks_run_on_a_thread_of_the_backend() {
         // Whoever looks finds it finished, but isn't made to call.
         while !queue.reached(point.sequence) {}
         assert_ne!(calls.recv(), Ok(thread::current().id()));
+    });
+}
+
+#[test]
+fn times_are_those_of_the_device() {
+    // What the driver's answers are rounded to, generously.
+    const ROUNDING: Duration = Duration::from_millis(1);
+    watched(|| {
+        let (fake, devices) = devices(1);
+        let options = QueueOptions {
+            profiling: true,
+            ..QueueOptions::default()
+        };
+        let queue = devices[0].create_queue(&options).expect("a queue");
+        let memory = Memory::new(&devices[0], MemoryKind::Device, 1000).expect("memory");
+        let begin = now();
+        let first = give(&queue, fill(memory.address(), &[7], 1000), &[]);
+        assert_eq!(outcome(&queue, first), Ok(()));
+        fake.pause();
+        let second = give(&queue, fill(memory.address(), &[8], 1000), &[]);
+        let third = give(&queue, Command::Barrier, &[]);
+        assert_eq!(queue.times(second.sequence), None);
+        thread::sleep(5 * ROUNDING);
+        let held = now();
+        fake.resume();
+        assert_eq!(outcome(&queue, third), Ok(()));
+        let end = now();
+        let times = |point: Point| queue.times(point.sequence).expect("they are kept");
+        let (first, second) = (times(first), times(second));
+        assert!(begin <= first.submitted && first.finished <= second.submitted);
+        // It was given to the device before, and begun when the device went on.
+        assert!(second.submitted <= held && held <= second.started + ROUNDING);
+        assert!(second.finished <= end);
     });
 }
 

@@ -123,7 +123,8 @@ impl Memory {
                     live.end - first
                 ));
             }
-            if live.device != site.number && live.kind != MemoryKind::Host {
+            let shared = live.kind == MemoryKind::Host || named.copied;
+            if live.device != site.number && !shared {
                 return Err(format!(
                     "{} memory at {start:#x} of device {} on device {} (A2)",
                     live.kind, live.device, site.number
