@@ -268,6 +268,16 @@ def test_the_report_warns_of_settings_that_make_no_sense(run):
     assert "MILLPOND_THREADS='lots' is ignored: expected a positive number" in result.stdout
 
 
+def test_the_report_says_where_cuda_was_looked_for(run):
+    report = "import runpy; runpy.run_module('millpond', run_name='__main__')"
+    result = run(report, MILLPOND_CUDA="/nowhere/libcuda.so.1")
+    assert result.returncode == 0, result.stdout
+    assert "MILLPOND_CUDA=/nowhere/libcuda.so.1" in result.stdout
+    assert "CUDA:        /nowhere/libcuda.so.1: " in result.stdout
+    assert "device cuda" not in result.stdout
+    assert "CUDA:" not in run(report, MILLPOND_CUDA="0").stdout
+
+
 def test_versions_are_shown(capsys):
     import millpond
 

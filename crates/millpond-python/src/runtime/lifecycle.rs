@@ -60,6 +60,7 @@ fn settings() -> Vec<(&'static str, String)> {
         ("MILLPOND_TRACE_LINES", flag(config.trace_lines, "1")),
         ("MILLPOND_RECORD", config.record.clone()),
         ("MILLPOND_HUGE_PAGES", flag(!config.huge_pages, "0")),
+        ("MILLPOND_CUDA", config.cuda_library.clone().or_else(|| flag(!config.cuda, "0"))),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
@@ -80,6 +81,12 @@ fn problems() -> Vec<String> {
         .collect()
 }
 
+/// What was looked for to find NVIDIA's devices, and what became of it; None where the environment forbids to look.
+#[pyfunction]
+fn cuda_report() -> Option<String> {
+    millpond::cuda_report()
+}
+
 /// Pairs of commands that used the same memory in no order, found since the last call.
 ///
 /// Each is a sentence that names both commands, with their lines where `MILLPOND_TRACE_LINES` is set. They are looked
@@ -98,5 +105,6 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(shutdown, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(take_races, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_report, module)?)?;
     module.add_function(wrap_pyfunction!(problems, module)?)
 }
