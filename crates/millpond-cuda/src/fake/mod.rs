@@ -87,6 +87,12 @@ impl Fake {
         self.shared.lock().fault_at = Some((index, code));
     }
 
+    /// Device memory that this backend knows nothing of.
+    pub(crate) fn foreign(&self, bytes: usize) -> millpond_hal::Address {
+        let block = self.shared.lock().add(bytes, 256, Kind::Device(0));
+        millpond_hal::Address::new(block.expect("memory") as usize)
+    }
+
     /// Takes an attribute from the devices.
     pub(crate) fn lack(&self, attribute: i32) {
         self.shared.lock().lacking.push(attribute);
@@ -356,25 +362,31 @@ impl Api for Fake {
         })
     }
 
-    unsafe fn pointer_attribute(
+    unsafe fn pointer_attributes(
         &self,
-        data: *mut c_void,
-        attribute: i32,
+        count: u32,
+        attributes: *const i32,
+        data: *const *mut c_void,
         address: Pointer,
     ) -> Code {
-        self.call_within("cuPointerGetAttribute", |world, _| {
-            let Some(kind) = world.kind_of(address) else {
-                return Code::INVALID_VALUE;
-            };
-            let value = match (attribute, kind) {
-                (pointer::IS_MANAGED, kind) => u32::from(kind == Kind::Managed),
-                (pointer::MEMORY_TYPE, Kind::Host) => pointer::HOST,
-                (pointer::MEMORY_TYPE, _) => pointer::DEVICE,
-                (pointer::ORDINAL, Kind::Device(device)) => device as u32,
-                _ => 0,
-            };
-            // SAFETY: the caller's promise.
-            unsafe { answer(data.cast(), value) }
+        self.call_within("cuPointerGetAttributes", |world, _| {
+            let kind = world.kind_of(address);
+            for index in 0..count as usize {
+                // SAFETY: the caller gives as many.
+                let attribute = unsafe { attributes.add(index).read() };
+                // SAFETY: as above.
+                let place = unsafe { data.add(index).read() };
+                let value = match (attribute, kind) {
+                    (pointer::IS_MANAGED, kind) => u32::from(kind == Some(Kind::Managed)),
+                    (pointer::MEMORY_TYPE, Some(Kind::Host)) => pointer::HOST,
+                    (pointer::MEMORY_TYPE, Some(_)) => pointer::DEVICE,
+                    (pointer::ORDINAL, Some(Kind::Device(device))) => device as u32,
+                    _ => 0,
+                };
+                // SAFETY: as above.
+                unsafe { answer(place.cast(), value) };
+            }
+            Code::SUCCESS
         })
     }
 

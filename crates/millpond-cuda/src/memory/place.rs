@@ -67,23 +67,23 @@ impl Places {
 
 /// What the driver knows of an address; nothing, of the host's ordinary memory.
 fn ask(current: &Current<'_>, address: Pointer) -> Place {
-    let attribute = |which: i32| {
-        let mut value = 0_u32;
-        // SAFETY: each of the attributes that are asked for below is a number of four bytes or,
-        // as a boolean, one that is no longer.
-        let code = unsafe {
-            current
-                .api()
-                .pointer_attribute((&raw mut value).cast(), which, address)
-        };
-        (code == Code::SUCCESS).then_some(value)
+    let attributes = [pointer::MEMORY_TYPE, pointer::IS_MANAGED, pointer::ORDINAL];
+    let mut values = [0_u32; 3];
+    let data = values.each_mut().map(|value| (&raw mut *value).cast());
+    // SAFETY: each attribute is a number of four bytes or, as a boolean, one that is no longer.
+    let code = unsafe {
+        current.api().pointer_attributes(
+            data.len() as u32,
+            attributes.as_ptr(),
+            data.as_ptr(),
+            address,
+        )
     };
-    if attribute(pointer::IS_MANAGED).is_some_and(|managed| managed != 0) {
-        return Place::Managed;
-    }
-    match attribute(pointer::MEMORY_TYPE) {
-        Some(pointer::HOST) => Place::Pinned,
-        Some(pointer::DEVICE) => Place::Device(attribute(pointer::ORDINAL).unwrap_or(0) as Ordinal),
+    match values {
+        _ if code != Code::SUCCESS => Place::Pageable,
+        [_, managed, _] if managed != 0 => Place::Managed,
+        [pointer::HOST, ..] => Place::Pinned,
+        [pointer::DEVICE, _, ordinal] => Place::Device(ordinal as Ordinal),
         _ => Place::Pageable,
     }
 }

@@ -60,7 +60,13 @@ fn settings() -> Vec<(&'static str, String)> {
         ("MILLPOND_TRACE_LINES", flag(config.trace_lines, "1")),
         ("MILLPOND_RECORD", config.record.clone()),
         ("MILLPOND_HUGE_PAGES", flag(!config.huge_pages, "0")),
-        ("MILLPOND_CUDA", config.cuda_library.clone().or_else(|| flag(!config.cuda, "0"))),
+        (
+            "MILLPOND_CUDA",
+            config
+                .cuda_library
+                .clone()
+                .or_else(|| flag(!config.cuda, "0")),
+        ),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))

@@ -104,6 +104,29 @@ fn devices_that_can_are_let_into_each_others_memory_once() {
     });
 }
 
+/// Memory that another library had from the driver is told apart by the driver.
+#[test]
+fn foreign_memory_is_where_the_driver_says() {
+    watched(|| {
+        let (fake, devices) = devices(1);
+        let queue = queue(&devices[0]);
+        let own = Memory::new(&devices[0], MemoryKind::Device, 100_000).expect("memory");
+        let foreign = fake.foreign(100_000);
+        // The queue's lane is made for its first command.
+        let point = give(&queue, super::fill(own.address(), &[1], 1000), &[]);
+        assert_eq!(outcome(&queue, point), Ok(()));
+        fake.calls();
+        let point = give(&queue, super::fill(foreign, &[5], 100_000), &[]);
+        let point = give(&queue, copy(foreign, own.address(), 100_000), &[point]);
+        assert_eq!(outcome(&queue, point), Ok(()));
+        let calls = fake.calls();
+        let count = |name| calls.iter().filter(|call| **call == name).count();
+        // By the device in one piece, not by way of the host.
+        assert_eq!((count("cuMemsetD8Async"), count("cuMemcpyAsync")), (1, 1));
+        assert_eq!(count("cuMemHostAlloc"), 0);
+    });
+}
+
 #[test]
 fn streams_are_used_again() {
     watched(|| {
