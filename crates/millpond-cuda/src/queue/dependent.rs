@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use millpond_hal::Failure;
+use millpond_hal::{Failure, Watch};
 
 use super::CudaQueue;
 use super::line::Begun;
@@ -31,6 +31,8 @@ pub(super) enum Dependent {
     },
     /// A callback.
     Callback(Callback),
+    /// Who asked to be told of this very command.
+    Watch(Arc<dyn Watch>),
 }
 
 impl Dependent {
@@ -103,8 +105,20 @@ impl Effects {
                 failure: failure.filter(|_| shares_failure).cloned(),
             },
             Dependent::Callback(callback) => Effect::Call(Arc::clone(&self.queue), callback),
+            Dependent::Watch(watch) => {
+                let failure = failure.cloned();
+                let ended = Box::new(move || watch.ended(failure.as_ref()));
+                // Right now, under the lock, so that it comes behind what was told before.
+                return self.queue.station().courier.post(ended);
+            }
         };
         self.list.push_back(effect);
+    }
+
+    /// The device was given a command: whoever watches it is told by the courier.
+    pub(super) fn began(&self, watch: Arc<dyn Watch>) {
+        let began = Box::new(move || watch.began());
+        self.queue.station().courier.post(began);
     }
 
     /// A command of the queue is for a thread to carry out.

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use super::CudaQueue;
 use super::dependent::{Callback, Dependent, Effects};
-use super::line::Answer;
+use super::line::{Answer, Notes};
 use super::route::Route;
 use crate::device::shut_down;
 
@@ -81,7 +81,9 @@ impl CudaQueue {
             touches: _,
             claims: _,
             origin,
+            watch,
         } = submission;
+        let notes = Notes { origin, watch };
         let route = Route::of(&self.station, self.in_order, &command)?;
         let needs = self.needs(after, behind)?;
         // One blocker more than needs, if there are any, so that the command doesn't begin while
@@ -98,7 +100,7 @@ impl CudaQueue {
             if self.station.is_closing() {
                 return Err(shut_down(self.station.card.label()));
             }
-            let sequence = state.line.push(command, route, origin, blockers);
+            let sequence = state.line.push(command, route, notes, blockers);
             if let Some(recorder) = &mut state.recorder {
                 recorder.submitted(sequence, now());
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use millpond_hal::{Address, Command, Failure, FailureKind, Pattern};
 
-use super::line::Begun;
+use super::line::{Begun, Notes};
 use super::route::Route;
 use super::{CudaQueue, Work};
 use crate::api::Pointer;
@@ -19,12 +19,15 @@ impl CudaQueue {
             command,
             route,
             failure,
-            origin,
+            notes: Notes { origin, watch },
             signals: _,
         } = begun;
         if failure.is_some() {
             discard(command);
             return self.conclude(sequence, failure).carry_out_but_one();
+        }
+        if let Some(watch) = watch {
+            watch.began();
         }
         let failure = match command {
             Command::Task { name, task } => guard(task).err().map(|(kind, reason)| {

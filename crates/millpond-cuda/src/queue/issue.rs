@@ -16,14 +16,22 @@ use crate::staging::Landing;
 
 impl CudaQueue {
     /// Gives a command to a lane, or ends it if there is nothing to give.
-    pub(super) fn issue(self: &Arc<Self>, state: &mut State, begun: Begun, effects: &mut Effects) {
+    pub(super) fn issue(
+        self: &Arc<Self>,
+        state: &mut State,
+        mut begun: Begun,
+        effects: &mut Effects,
+    ) {
         let sequence = begun.sequence;
+        if let Some(watch) = begun.notes.watch.take().filter(|_| begun.failure.is_none()) {
+            effects.began(watch);
+        }
         let at_rest = begun.signals.is_empty() && (!self.in_order || !state.line.in_flight());
         if begun.failure.is_some() || (begun.route == Route::Nothing && at_rest) {
             self.end(state, sequence, begun.failure, effects);
             return;
         }
-        let fail = |error: &CudaError| error.fail(&begun.command, begun.origin.clone());
+        let fail = |error: &CudaError| error.fail(&begun.command, begun.notes.origin.clone());
         let current = match self.station.card.enter() {
             Ok(current) => current,
             Err(error) => return self.end(state, sequence, Some(fail(&error)), effects),

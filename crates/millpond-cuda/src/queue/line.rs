@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use millpond_hal::{Command, Failure};
+use millpond_hal::{Command, Failure, Watch};
 use smallvec::SmallVec;
 
 use super::dependent::{Dependent, Effects};
@@ -50,8 +50,15 @@ struct Slot {
     failure: Option<Failure>,
     /// What it must follow on the device.
     signals: SmallVec<[Signal; 2]>,
-    origin: Option<Arc<str>>,
+    notes: Notes,
     dependents: Vec<Dependent>,
+}
+
+/// What goes with a command and doesn't change what it does.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) origin: Option<Arc<str>>,
+    pub(crate) watch: Option<Arc<dyn Watch>>,
 }
 
 /// A command that was taken out of the line to be carried out.
@@ -62,7 +69,7 @@ pub(crate) struct Begun {
     pub(crate) signals: SmallVec<[Signal; 2]>,
     /// Set if the command must not run but fail with this.
     pub(crate) failure: Option<Failure>,
-    pub(crate) origin: Option<Arc<str>>,
+    pub(crate) notes: Notes,
 }
 
 /// A command that is on its way on a lane.
@@ -200,7 +207,7 @@ impl Line {
         &mut self,
         command: Command,
         route: Route,
-        origin: Option<Arc<str>>,
+        notes: Notes,
         blockers: u32,
     ) -> u64 {
         let sequence = self.completed + self.slots.len() as u64 + 1;
@@ -208,8 +215,9 @@ impl Line {
         if !self.early.is_empty() {
             let all = self.early.extract_if(.., |(wanted, _)| *wanted == sequence);
             dependents.extend(all.map(|(_, dependent)| dependent));
-            self.attached += dependents.len();
         }
+        dependents.extend(notes.watch.clone().map(Dependent::Watch));
+        self.attached += dependents.len();
         if !self.in_order && matches!(command, Command::Barrier) {
             self.barriers.push_back(sequence);
         }
@@ -220,7 +228,7 @@ impl Line {
             command: Some(command),
             failure: None,
             signals: SmallVec::new(),
-            origin,
+            notes,
             dependents,
         });
         if blockers == 0 {
@@ -304,7 +312,7 @@ impl Line {
             route: slot.route,
             signals: std::mem::take(&mut slot.signals),
             failure: slot.failure.take(),
-            origin: slot.origin.take(),
+            notes: std::mem::take(&mut slot.notes),
         };
         if in_order {
             self.host_busy = begun.route.on_host();
