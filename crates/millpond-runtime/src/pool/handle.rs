@@ -172,8 +172,21 @@ impl Pool {
     /// Has `used_high` and `reserved_high` count from what is used and reserved now. Does nothing in
     /// a forked process.
     pub fn reset_highs(&self) {
+        self.reset_used_high();
+        self.reset_reserved_high();
+    }
+
+    /// Has `used_high` count from what is used now. Does nothing in a forked process.
+    pub fn reset_used_high(&self) {
         if !lifecycle::is_forked() {
-            self.core.reset_highs();
+            self.core.reset_used_high();
+        }
+    }
+
+    /// Has `reserved_high` count from what is reserved now. Does nothing in a forked process.
+    pub fn reset_reserved_high(&self) {
+        if !lifecycle::is_forked() {
+            self.core.budget.reset_high();
         }
     }
 

@@ -59,8 +59,8 @@ impl PoolCore {
         sum
     }
 
-    /// The most that was used and reserved counts from now on.
-    pub(crate) fn reset_highs(&self) {
+    /// The most that was used counts from now on.
+    pub(crate) fn reset_used_high(&self) {
         for queue in self.site.queues() {
             queue.look(|line| {
                 if let Some(cache) = line.cache_if_any(self.slot.index()) {
@@ -68,7 +68,6 @@ impl PoolCore {
                 }
             });
         }
-        self.budget.reset_high();
     }
 
     /// Pending bytes by queue: its number, and how many.

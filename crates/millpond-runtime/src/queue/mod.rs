@@ -3,6 +3,7 @@
 //! `line.rs` has the submission protocol, `submit.rs` carries it out, `work.rs` lists what can be
 //! asked of a queue, `native.rs` is the backend's part of it.
 
+mod address;
 mod batch;
 mod bridge;
 mod call;

@@ -302,7 +302,7 @@ impl Queue {
     }
 
     /// Has recordings know that a command, and what comes behind it in order, comes behind events.
-    fn note_followed(&self, done: &Event, after: &[&Event]) {
+    pub(super) fn note_followed(&self, done: &Event, after: &[&Event]) {
         if self.is_in_order() {
             for event in after {
                 self.note_follow(done.sequence() - 1, event);

@@ -1,0 +1,168 @@
+//! Allocations and frees in the order of queues: the part of the extension that is enqueued.
+//!
+//! An address is known at once and may be used by what comes behind the allocation's event, or behind
+//! the allocation on an in-order queue. Nothing here waits on the host: memory that is about to be freed
+//! serves if the queue can be made to come behind it, and what is short is told at the call.
+
+use std::sync::Arc;
+
+use millpond::{AllocateOptions, MemoryKind, Wait};
+
+use crate::argument::{Answer, In, Out, Pointer};
+use crate::entry::entry;
+use crate::error::{code, memory_code};
+use crate::event::Event;
+use crate::handle::Handle;
+use crate::numbers::{Code, Command};
+use crate::pool::{self, Chosen, Pool};
+use crate::queue::{Enqueued, Queue};
+use crate::structures::AsyncAllocProperties;
+use crate::usm::{self, Usm};
+
+/// What memory is asked for.
+struct Request {
+    kind: MemoryKind,
+    command: Command,
+    pool: Handle<Pool>,
+    size: usize,
+    properties: In<AsyncAllocProperties>,
+}
+
+fn allocate(
+    queue: Handle<Queue>,
+    request: &Request,
+    (count, list): (u32, In<Handle<Event>>),
+    memory: Out<Pointer>,
+    event: Out<Handle<Event>>,
+) -> Answer {
+    let queue = &queue.get()?;
+    let pool = request.pool.optional()?;
+    let memory = memory.required()?;
+    let waits = &queue.waits(count, list)?;
+    if let Some(properties) = request.properties.value() {
+        properties.flags.check()?;
+    }
+    let (context, device) = (queue.context(), queue.device());
+    usm::check_size(device, request.size)?;
+    let Chosen { pool, runtime } = pool::choose(context, device, pool, request.kind)?;
+    let options = AllocateOptions {
+        after: &waits.runtime(),
+        wait: Wait::Never,
+        ..AllocateOptions::default()
+    };
+    let got = queue
+        .runtime()
+        .allocate_with(&runtime, request.size, &options);
+    let (got, ready) = got.map_err(|error| match memory_code(&error, request.kind) {
+        Code::OUT_OF_DEVICE_MEMORY => Code::OUT_OF_RESOURCES,
+        other => other,
+    })?;
+    let enqueued = Enqueued {
+        queue,
+        command: request.command,
+        waits,
+        blocking: false,
+        event,
+    };
+    enqueued.submitted(ready)?;
+    memory.set(Pointer::to(usm::add(Usm {
+        context: Arc::clone(context),
+        device: Arc::clone(device),
+        pool: Arc::downgrade(&pool),
+        kind: request.kind,
+        memory: got,
+    })));
+    Ok(())
+}
+
+entry! {
+    fn urEnqueueUSMDeviceAllocExp(
+        queue: Handle<Queue>,
+        pool: Handle<Pool>,
+        size: usize,
+        properties: In<AsyncAllocProperties>,
+        count: u32,
+        list: In<Handle<Event>>,
+        memory: Out<Pointer>,
+        event: Out<Handle<Event>>,
+    ) {
+        let (kind, command) = (MemoryKind::Device, Command::ENQUEUE_USM_DEVICE_ALLOC_EXP);
+        let request = Request { kind, command, pool, size, properties };
+        allocate(queue, &request, (count, list), memory, event)
+    }
+
+    fn urEnqueueUSMSharedAllocExp(
+        queue: Handle<Queue>,
+        pool: Handle<Pool>,
+        size: usize,
+        properties: In<AsyncAllocProperties>,
+        count: u32,
+        list: In<Handle<Event>>,
+        memory: Out<Pointer>,
+        event: Out<Handle<Event>>,
+    ) {
+        let (kind, command) = (MemoryKind::Shared, Command::ENQUEUE_USM_SHARED_ALLOC_EXP);
+        let request = Request { kind, command, pool, size, properties };
+        allocate(queue, &request, (count, list), memory, event)
+    }
+
+    fn urEnqueueUSMHostAllocExp(
+        queue: Handle<Queue>,
+        pool: Handle<Pool>,
+        size: usize,
+        properties: In<AsyncAllocProperties>,
+        count: u32,
+        list: In<Handle<Event>>,
+        memory: Out<Pointer>,
+        event: Out<Handle<Event>>,
+    ) {
+        let (kind, command) = (MemoryKind::Host, Command::ENQUEUE_USM_HOST_ALLOC_EXP);
+        let request = Request { kind, command, pool, size, properties };
+        allocate(queue, &request, (count, list), memory, event)
+    }
+
+    /// Frees memory behind what is on the queue, however it was had. The pool is known by the address,
+    /// so that one which is named only has to be one.
+    fn urEnqueueUSMFreeExp(
+        queue: Handle<Queue>,
+        pool: Handle<Pool>,
+        memory: Pointer,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        pool.optional()?;
+        let address = memory.required()?;
+        let waits = &queue.waits(count, list)?;
+        let found = usm::take(queue.context(), address)?;
+        let Usm { memory, .. } = found;
+        let freed = free(queue, memory, &waits.runtime()).map_err(|(error, memory)| {
+            usm::add(Usm { memory, ..found });
+            code(&error)
+        })?;
+        let command = Command::ENQUEUE_USM_FREE_EXP;
+        Enqueued { queue, command, waits, blocking: false, event }.submitted(freed)
+    }
+}
+
+type Refused = (millpond::Error, millpond::Allocation);
+
+/// Frees memory in the order of a queue. Memory of another device is freed by a queue of that device,
+/// which comes behind this one.
+fn free(
+    queue: &Queue,
+    memory: millpond::Allocation,
+    after: &[&millpond::Event],
+) -> Result<millpond::Event, Refused> {
+    let queue = queue.runtime();
+    if memory.device() == *queue.device() || memory.kind() == MemoryKind::Host {
+        return queue.free(memory, after);
+    }
+    let so_far = match queue.record() {
+        Ok(so_far) => so_far,
+        Err(error) => return Err((error, memory)),
+    };
+    let home = memory.queue();
+    home.free(memory, &[after, &[&so_far]].concat())
+}

@@ -1,0 +1,218 @@
+//! Devices, and parts of devices.
+//!
+//! Those that a platform lists live as long as the process, whatever is released; a part lives as
+//! long as somebody has it.
+
+mod info;
+mod partition;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use millpond::QueueOptions;
+
+use crate::adapter::Adapter;
+use crate::argument::{Answer, In, Out};
+use crate::entry::entry;
+use crate::error::code;
+use crate::handle::{Handle, Place, create, kinds};
+use crate::numbers::{Code, DeviceType};
+use crate::platform::Platform;
+use crate::pool::Current;
+use crate::structures::Header;
+
+pub(crate) use info::urDeviceGetInfo;
+pub(crate) use partition::urDevicePartition;
+
+use partition::Part;
+
+/// A device, or a part of one.
+pub(crate) struct Device {
+    place: Place<Device>,
+    runtime: millpond::Device,
+    part: Option<Part>,
+    /// Out of order, where memory is at home that no queue asked for.
+    memory_queue: OnceLock<millpond::Queue>,
+    /// Out of order and with times, for the device's clock.
+    clock: OnceLock<millpond::Queue>,
+    current: Current,
+}
+
+kinds! { Device: INVALID_DEVICE }
+
+impl Device {
+    fn make(runtime: millpond::Device, part: Option<Part>) -> Answer<Arc<Self>> {
+        create(|place| Self {
+            place,
+            runtime,
+            part,
+            memory_queue: OnceLock::new(),
+            clock: OnceLock::new(),
+            current: Current::default(),
+        })
+    }
+
+    /// One that a platform lists.
+    pub(crate) fn root(runtime: millpond::Device) -> Answer<Arc<Self>> {
+        Self::make(runtime, None)
+    }
+
+    pub(crate) fn handle(&self) -> Handle<Self> {
+        self.place.handle()
+    }
+
+    pub(crate) fn runtime(&self) -> &millpond::Device {
+        &self.runtime
+    }
+
+    /// The device that this is a part of.
+    pub(crate) fn parent(&self) -> Option<&Arc<Self>> {
+        self.part.as_ref().map(|part| &part.whole)
+    }
+
+    /// By which handles its current pools are known.
+    pub(crate) fn current(&self) -> &Current {
+        &self.current
+    }
+
+    /// The queue on which memory is at home that no queue asked for. Nothing there is behind anything
+    /// else.
+    pub(crate) fn memory_queue(&self) -> Answer<&millpond::Queue> {
+        self.queue(&self.memory_queue, false)
+    }
+
+    fn queue<'a>(
+        &self,
+        slot: &'a OnceLock<millpond::Queue>,
+        profiling: bool,
+    ) -> Answer<&'a millpond::Queue> {
+        if let Some(queue) = slot.get() {
+            return Ok(queue);
+        }
+        let options = QueueOptions {
+            out_of_order: true,
+            profiling,
+        };
+        let queue = self.runtime.create_queue(&options);
+        let queue = queue.map_err(|error| code(&error))?;
+        Ok(slot.get_or_init(|| queue))
+    }
+
+    /// What the device's clock shows, in nanoseconds: that of the times of commands.
+    fn now(&self) -> Answer<u64> {
+        let queue = self.queue(&self.clock, true)?;
+        let read = || {
+            let event = queue.task("clock", &[], || Ok(()))?;
+            event.wait()?;
+            event.times()
+        };
+        let times = read().map_err(|error| code(&error))?;
+        Ok(times.finished.as_nanos() as u64)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.runtime, f)
+    }
+}
+
+entry! {
+    fn urDeviceGet(
+        platform: Handle<Platform>,
+        kind: DeviceType,
+        room: u32,
+        devices: Out<Handle<Device>>,
+        count: Out<u32>,
+    ) {
+        let platform = platform.get()?;
+        let found: &[Arc<Device>] = match kind {
+            DeviceType::DEFAULT => &platform.devices()[..1],
+            DeviceType::ALL | DeviceType::CPU => platform.devices(),
+            DeviceType::GPU | DeviceType::FPGA | DeviceType::MCA | DeviceType::VPU
+            | DeviceType::CUSTOM => &[],
+            _ => return Err(Code::INVALID_ENUMERATION),
+        };
+        if devices.is_null() && (room > 0 || count.is_null()) {
+            return Err(Code::INVALID_NULL_POINTER);
+        }
+        if !devices.is_null() {
+            if room == 0 {
+                return Err(Code::INVALID_SIZE);
+            }
+            devices.set_all(found.iter().take(room as usize).map(|device| device.handle()));
+        }
+        count.set(found.len() as u32);
+        Ok(())
+    }
+
+    fn urDeviceRetain(device: Handle<Device>) {
+        device.retain()
+    }
+
+    /// Gives a reference back. The references of devices that a platform lists mean nothing.
+    fn urDeviceRelease(device: Handle<Device>) {
+        let found = device.get()?;
+        if found.part.is_none() && found.place.references() <= 1 {
+            return Ok(());
+        }
+        device.release().map(drop)
+    }
+
+    /// Chooses among programs, of which none can be run here.
+    fn urDeviceSelectBinary(
+        device: Handle<Device>,
+        binaries: In<Header>,
+        count: u32,
+        selected: Out<u32>,
+    ) {
+        device.get()?;
+        if binaries.is_null() || selected.is_null() {
+            return Err(Code::INVALID_NULL_POINTER);
+        }
+        if count == 0 {
+            return Err(Code::INVALID_SIZE);
+        }
+        Err(Code::INVALID_BINARY)
+    }
+
+    fn urDeviceGetNativeHandle(device: Handle<Device>, native: Out<usize>) {
+        device.get()?;
+        native.required()?.set(device.native());
+        Ok(())
+    }
+
+    fn urDeviceCreateWithNativeHandle(
+        native: usize,
+        adapter: Handle<Adapter>,
+        _properties: In<Header>,
+        device: Out<Handle<Device>>,
+    ) {
+        adapter.get()?;
+        let device = device.required()?;
+        let same = Handle::<Device>::of_native(native);
+        same.retain()?;
+        device.set(same);
+        Ok(())
+    }
+
+    fn urDeviceGetGlobalTimestamps(
+        device: Handle<Device>,
+        device_time: Out<u64>,
+        host_time: Out<u64>,
+    ) {
+        static BEGIN: OnceLock<Instant> = OnceLock::new();
+        let device = device.get()?;
+        if !device_time.is_null() {
+            device_time.set(device.now()?);
+        }
+        host_time.set(BEGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1);
+        Ok(())
+    }
+
+    /// Waits for everything on all queues of the device.
+    fn urDeviceWaitExp(device: Handle<Device>) {
+        device.get()?.runtime.wait().map_err(|error| code(&error))
+    }
+}

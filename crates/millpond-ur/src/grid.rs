@@ -1,0 +1,156 @@
+//! Copies and fills of bytes with gaps between them: rows and slices.
+
+use std::ptr;
+
+use millpond::{Access, Address};
+
+use crate::argument::Answer;
+use crate::numbers::Code;
+use crate::queue::Enqueued;
+use crate::usm_commands::touch;
+
+/// Bytes of a pattern that are written at a time.
+const PIECE: usize = 64 << 10;
+
+/// How many bytes, rows and slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+}
+
+/// Where the first byte is, and how far apart rows and slices are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub(crate) address: usize,
+    pub(crate) row_pitch: usize,
+    pub(crate) slice_pitch: usize,
+}
+
+impl Extent {
+    /// One slice.
+    pub(crate) fn plane(width: usize, height: usize) -> Self {
+        Self {
+            width,
+            height,
+            depth: 1,
+        }
+    }
+
+    fn rows(self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.depth).flat_map(move |slice| (0..self.height).map(move |row| (slice, row)))
+    }
+}
+
+impl Grid {
+    /// Rows of one slice.
+    pub(crate) fn plane(address: usize, row_pitch: usize) -> Self {
+        Self {
+            address,
+            row_pitch,
+            slice_pitch: 0,
+        }
+    }
+
+    /// Bytes from the first to the last.
+    ///
+    /// # Errors
+    /// No bytes; rows that overlap; more bytes than there are addresses.
+    pub(crate) fn span(self, extent: Extent) -> Answer<usize> {
+        let Extent {
+            width,
+            height,
+            depth,
+        } = extent;
+        if width == 0 || height == 0 || depth == 0 || self.row_pitch < width {
+            return Err(Code::INVALID_SIZE);
+        }
+        let rows = self.row_pitch.checked_mul(height - 1);
+        let slices = self.slice_pitch.checked_mul(depth - 1);
+        let gaps = rows
+            .zip(slices)
+            .and_then(|(rows, slices)| rows.checked_add(slices));
+        gaps.and_then(|gaps| gaps.checked_add(width))
+            .ok_or(Code::INVALID_SIZE)
+    }
+
+    fn row(self, (slice, row): (usize, usize)) -> Address {
+        Address::new(self.address + slice * self.slice_pitch + row * self.row_pitch)
+    }
+}
+
+/// Copies bytes between grids, whose spans were checked.
+pub(crate) fn copy_grid(enqueued: Enqueued<'_>, src: Grid, dst: Grid, extent: Extent) -> Answer {
+    let claims = [
+        touch(src.address, src.span(extent)?, Access::Read),
+        touch(dst.address, dst.span(extent)?, Access::Update),
+    ];
+    enqueued.submit(|queue, after| {
+        queue.task_at("copy of rows", &claims, after, move || {
+            for row in extent.rows() {
+                let (src, dst) = (src.row(row).as_ptr::<u8>(), dst.row(row).as_ptr::<u8>());
+                // SAFETY: what the caller of the interface promises of these addresses until the
+                // command has finished; rows of one memory may overlap.
+                unsafe { ptr::copy(src, dst, extent.width) }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Fills the rows of a grid with a pattern, of which the width is a multiple.
+pub(crate) fn fill_grid(
+    enqueued: Enqueued<'_>,
+    dst: Grid,
+    extent: Extent,
+    pattern: &[u8],
+) -> Answer {
+    let claims = [touch(dst.address, dst.span(extent)?, Access::Update)];
+    let times = PIECE.min(extent.width) / pattern.len();
+    let piece = pattern.repeat(times.max(1));
+    enqueued.submit(|queue, after| {
+        queue.task_at("fill of rows", &claims, after, move || {
+            for row in extent.rows() {
+                for begin in (0..extent.width).step_by(piece.len()) {
+                    let bytes = piece.len().min(extent.width - begin);
+                    let dst = dst.row(row).offset(begin).as_ptr::<u8>();
+                    // SAFETY: as for copies; the piece is memory of this closure.
+                    unsafe { ptr::copy_nonoverlapping(piece.as_ptr(), dst, bytes) }
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extent, Grid};
+    use crate::numbers::Code;
+
+    #[test]
+    fn spans_reach_from_the_first_byte_to_the_last() {
+        let grid = Grid {
+            address: 0,
+            row_pitch: 10,
+            slice_pitch: 100,
+        };
+        let extent = Extent {
+            width: 3,
+            height: 2,
+            depth: 4,
+        };
+        assert_eq!(grid.span(extent), Ok(300 + 10 + 3));
+        assert_eq!(Grid::plane(0, 10).span(Extent::plane(10, 1)), Ok(10));
+        for wrong in [
+            Extent::plane(0, 1),
+            Extent::plane(1, 0),
+            Extent::plane(11, 1),
+        ] {
+            assert_eq!(Grid::plane(0, 10).span(wrong), Err(Code::INVALID_SIZE));
+        }
+        let far = Grid::plane(0, usize::MAX).span(Extent::plane(1, 3));
+        assert_eq!(far, Err(Code::INVALID_SIZE));
+    }
+}

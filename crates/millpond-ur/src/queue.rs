@@ -1,0 +1,211 @@
+//! Queues, and how commands get onto them.
+
+use std::sync::Arc;
+
+use millpond::QueueOptions;
+
+use crate::argument::{Answer, In, Out};
+use crate::context::Context;
+use crate::device::Device;
+use crate::entry::entry;
+use crate::error::code;
+use crate::event::Event;
+use crate::handle::{Handle, Place, create, kinds};
+use crate::numbers::{Code, Command, QueueFlags, QueueInfo, StructureType};
+use crate::property::Property;
+use crate::structures::{Header, QueueProperties, chain};
+use crate::waits::Waits;
+
+/// A queue.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    place: Place<Queue>,
+    context: Arc<Context>,
+    device: Arc<Device>,
+    runtime: millpond::Queue,
+    flags: QueueFlags,
+}
+
+kinds! { Queue: INVALID_QUEUE }
+
+/// What is enqueued: its kind, what it comes after, and whether the caller waits and wants an event.
+pub(crate) struct Enqueued<'a> {
+    pub(crate) queue: &'a Arc<Queue>,
+    pub(crate) command: Command,
+    pub(crate) waits: &'a Waits,
+    pub(crate) blocking: bool,
+    pub(crate) event: Out<Handle<Event>>,
+}
+
+impl Enqueued<'_> {
+    /// Hands the command to the runtime, by a call that answers its event there.
+    pub(crate) fn submit(
+        self,
+        call: impl FnOnce(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>,
+    ) -> Answer {
+        let done =
+            call(&self.queue.runtime, &self.waits.runtime()).map_err(|error| code(&error))?;
+        self.submitted(done)
+    }
+
+    /// Answers the event of a command that was handed to the runtime.
+    pub(crate) fn submitted(self, done: millpond::Event) -> Answer {
+        if self.blocking {
+            done.wait().map_err(|error| code(&error))?;
+        }
+        if !self.event.is_null() {
+            let queue = Arc::clone(self.queue);
+            self.event
+                .set(Event::make(queue, self.command, done)?.handle());
+        }
+        Ok(())
+    }
+}
+
+impl Queue {
+    pub(crate) fn handle(&self) -> Handle<Self> {
+        self.place.handle()
+    }
+
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    pub(crate) fn runtime(&self) -> &millpond::Queue {
+        &self.runtime
+    }
+
+    /// The events of a wait list.
+    pub(crate) fn waits(&self, count: u32, list: In<Handle<Event>>) -> Answer<Waits> {
+        Waits::new(&self.context, count, list)
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if !self.runtime.is_idle()
+            && let Ok(last) = self.runtime.record()
+        {
+            self.context.leave(last);
+        }
+    }
+}
+
+/// The flags that a queue is made with.
+fn flags(properties: In<QueueProperties>) -> Answer<QueueFlags> {
+    let Some(properties) = properties.value() else {
+        return Ok(QueueFlags::default());
+    };
+    let flags = properties.flags.check()?;
+    let are_both = |one: QueueFlags, other: QueueFlags| flags.has(one) && flags.has(other);
+    if are_both(QueueFlags::PRIORITY_LOW, QueueFlags::PRIORITY_HIGH)
+        || are_both(
+            QueueFlags::SUBMISSION_BATCHED,
+            QueueFlags::SUBMISSION_IMMEDIATE,
+        )
+    {
+        return Err(Code::INVALID_QUEUE_PROPERTIES);
+    }
+    if flags.has(QueueFlags::ON_DEVICE) || flags.has(QueueFlags::ON_DEVICE_DEFAULT) {
+        return Err(Code::INVALID_QUEUE_PROPERTIES);
+    }
+    let behind = chain(properties.header)?;
+    if behind
+        .iter()
+        .any(|(kind, _)| *kind != StructureType::QUEUE_INDEX_PROPERTIES)
+    {
+        return Err(Code::INVALID_QUEUE_PROPERTIES);
+    }
+    Ok(flags)
+}
+
+entry! {
+    fn urQueueCreate(
+        context: Handle<Context>,
+        device: Handle<Device>,
+        properties: In<QueueProperties>,
+        queue: Out<Handle<Queue>>,
+    ) {
+        let context = context.get()?;
+        let device = context.device(device)?;
+        let queue = queue.required()?;
+        let flags = flags(properties)?;
+        let options = QueueOptions {
+            out_of_order: flags.has(QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE),
+            profiling: flags.has(QueueFlags::PROFILING_ENABLE),
+        };
+        let runtime = device.runtime().create_queue(&options);
+        let runtime = runtime.map_err(|error| code(&error))?;
+        let made = create(|place| Queue { place, context, device, runtime, flags })?;
+        made.context.add_queue(&made);
+        queue.set(made.handle());
+        Ok(())
+    }
+
+    fn urQueueRetain(queue: Handle<Queue>) {
+        queue.retain()
+    }
+
+    /// Gives a reference back. What was submitted is finished, also after the last.
+    fn urQueueRelease(queue: Handle<Queue>) {
+        queue.release().map(drop)
+    }
+
+    fn urQueueGetInfo(
+        queue: Handle<Queue>,
+        what: QueueInfo,
+        room: usize,
+        value: Out<u8>,
+        size: Out<usize>,
+    ) {
+        let queue = queue.get()?;
+        let property: Property = match what {
+            QueueInfo::CONTEXT => queue.context.handle().into(),
+            QueueInfo::DEVICE => queue.device.handle().into(),
+            QueueInfo::FLAGS => queue.flags.0.into(),
+            QueueInfo::REFERENCE_COUNT => queue.place.references().into(),
+            QueueInfo::EMPTY => queue.runtime.is_idle().into(),
+            // Of queues on a device, of which there are none.
+            QueueInfo::DEVICE_DEFAULT | QueueInfo::SIZE => {
+                return Err(Code::UNSUPPORTED_ENUMERATION);
+            }
+            _ => return Err(Code::INVALID_ENUMERATION),
+        };
+        property.answer(room, value, size)
+    }
+
+    /// Waits for everything submitted to the queue.
+    fn urQueueFinish(queue: Handle<Queue>) {
+        queue.get()?.runtime.wait().map_err(|error| code(&error))
+    }
+
+    /// Has the queue begin. It does so by itself.
+    fn urQueueFlush(queue: Handle<Queue>) {
+        queue.get().map(drop)
+    }
+
+    fn urQueueGetNativeHandle(queue: Handle<Queue>, _how: In<Header>, native: Out<usize>) {
+        queue.get()?;
+        native.required()?.set(queue.native());
+        Ok(())
+    }
+
+    fn urQueueCreateWithNativeHandle(
+        native: usize,
+        context: Handle<Context>,
+        _device: Handle<Device>,
+        _properties: In<Header>,
+        queue: Out<Handle<Queue>>,
+    ) {
+        context.get()?;
+        let queue = queue.required()?;
+        let same = Handle::<Queue>::of_native(native);
+        same.retain()?;
+        queue.set(same);
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! Copies of rectangles of buffers, of three dimensions.
+
+use std::sync::Arc;
+
+use crate::argument::{Answer, Flag, In, Out, Pointer};
+use crate::buffer::Buffer;
+use crate::entry::entry;
+use crate::event::Event;
+use crate::grid::{Extent, Grid, copy_grid};
+use crate::handle::Handle;
+use crate::numbers::{Code, Command};
+use crate::queue::{Enqueued, Queue};
+use crate::structures::{RectOffset, RectRegion};
+
+/// Where a rectangle begins, and how far apart its rows and slices are; 0 for next to one another.
+struct Place {
+    origin: RectOffset,
+    row_pitch: usize,
+    slice_pitch: usize,
+}
+
+impl RectRegion {
+    /// # Errors
+    /// No bytes, or more than there are addresses.
+    fn extent(self) -> Answer<Extent> {
+        let size = |number: u64| match usize::try_from(number) {
+            Ok(0) | Err(_) => Err(Code::INVALID_SIZE),
+            Ok(size) => Ok(size),
+        };
+        Ok(Extent {
+            width: size(self.width)?,
+            height: size(self.height)?,
+            depth: size(self.depth)?,
+        })
+    }
+}
+
+impl Place {
+    /// The grid of a rectangle in memory at an address, and the offset of its last byte's end.
+    ///
+    /// # Errors
+    /// Pitches that are smaller than what they hold, or no multiple of it.
+    fn grid(&self, address: usize, extent: Extent) -> Answer<(Grid, usize)> {
+        let unless_none = |pitch: usize, dense: usize| if pitch == 0 { dense } else { pitch };
+        let row_pitch = unless_none(self.row_pitch, extent.width);
+        let slice = row_pitch
+            .checked_mul(extent.height)
+            .ok_or(Code::INVALID_SIZE)?;
+        let slice_pitch = unless_none(self.slice_pitch, slice);
+        if row_pitch < extent.width || slice_pitch < slice || slice_pitch % row_pitch != 0 {
+            return Err(Code::INVALID_SIZE);
+        }
+        let coordinate = |number: u64, pitch: usize| {
+            let number = usize::try_from(number).ok();
+            number
+                .and_then(|number| number.checked_mul(pitch))
+                .ok_or(Code::INVALID_SIZE)
+        };
+        let RectOffset { x, y, z } = self.origin;
+        let parts = [
+            coordinate(x, 1)?,
+            coordinate(y, row_pitch)?,
+            coordinate(z, slice_pitch)?,
+        ];
+        let offset = parts
+            .iter()
+            .try_fold(0_usize, |sum, part| sum.checked_add(*part));
+        let offset = offset.ok_or(Code::INVALID_SIZE)?;
+        let grid = Grid {
+            address: address.checked_add(offset).ok_or(Code::INVALID_SIZE)?,
+            row_pitch,
+            slice_pitch,
+        };
+        let end = offset
+            .checked_add(grid.span(extent)?)
+            .ok_or(Code::INVALID_SIZE)?;
+        Ok((grid, end))
+    }
+
+    /// The same in a buffer, which has all of it.
+    fn grid_in(&self, buffer: &Arc<Buffer>, extent: Extent) -> Answer<Grid> {
+        let (grid, end) = self.grid(buffer.address(), extent)?;
+        buffer.check_range(0, end)?;
+        Ok(grid)
+    }
+}
+
+entry! {
+    fn urEnqueueMemBufferReadRect(
+        queue: Handle<Queue>,
+        buffer: Handle<Buffer>,
+        blocking: Flag,
+        buffer_origin: RectOffset,
+        host_origin: RectOffset,
+        region: RectRegion,
+        buffer_row_pitch: usize,
+        buffer_slice_pitch: usize,
+        host_row_pitch: usize,
+        host_slice_pitch: usize,
+        dst: Pointer,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let buffer = buffer.get()?;
+        let dst = dst.required()?;
+        let waits = &queue.waits(count, list)?;
+        let extent = region.extent()?;
+        let (row_pitch, slice_pitch) = (buffer_row_pitch, buffer_slice_pitch);
+        let from = Place { origin: buffer_origin, row_pitch, slice_pitch };
+        let (row_pitch, slice_pitch) = (host_row_pitch, host_slice_pitch);
+        let to = Place { origin: host_origin, row_pitch, slice_pitch };
+        let src = from.grid_in(&buffer, extent)?;
+        let (dst, _) = to.grid(dst, extent)?;
+        let (command, blocking) = (Command::MEM_BUFFER_READ_RECT, blocking.is_set());
+        copy_grid(Enqueued { queue, command, waits, blocking, event }, src, dst, extent)
+    }
+
+    fn urEnqueueMemBufferWriteRect(
+        queue: Handle<Queue>,
+        buffer: Handle<Buffer>,
+        blocking: Flag,
+        buffer_origin: RectOffset,
+        host_origin: RectOffset,
+        region: RectRegion,
+        buffer_row_pitch: usize,
+        buffer_slice_pitch: usize,
+        host_row_pitch: usize,
+        host_slice_pitch: usize,
+        src: Pointer,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let buffer = buffer.get()?;
+        let src = src.required()?;
+        let waits = &queue.waits(count, list)?;
+        let extent = region.extent()?;
+        let (row_pitch, slice_pitch) = (host_row_pitch, host_slice_pitch);
+        let from = Place { origin: host_origin, row_pitch, slice_pitch };
+        let (row_pitch, slice_pitch) = (buffer_row_pitch, buffer_slice_pitch);
+        let to = Place { origin: buffer_origin, row_pitch, slice_pitch };
+        let (src, _) = from.grid(src, extent)?;
+        let dst = to.grid_in(&buffer, extent)?;
+        let (command, blocking) = (Command::MEM_BUFFER_WRITE_RECT, blocking.is_set());
+        copy_grid(Enqueued { queue, command, waits, blocking, event }, src, dst, extent)
+    }
+
+    fn urEnqueueMemBufferCopyRect(
+        queue: Handle<Queue>,
+        src: Handle<Buffer>,
+        dst: Handle<Buffer>,
+        src_origin: RectOffset,
+        dst_origin: RectOffset,
+        region: RectRegion,
+        src_row_pitch: usize,
+        src_slice_pitch: usize,
+        dst_row_pitch: usize,
+        dst_slice_pitch: usize,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let (src, dst) = (src.get()?, dst.get()?);
+        let waits = &queue.waits(count, list)?;
+        let extent = region.extent()?;
+        let (row_pitch, slice_pitch) = (src_row_pitch, src_slice_pitch);
+        let from = Place { origin: src_origin, row_pitch, slice_pitch };
+        let (row_pitch, slice_pitch) = (dst_row_pitch, dst_slice_pitch);
+        let to = Place { origin: dst_origin, row_pitch, slice_pitch };
+        let src = from.grid_in(&src, extent)?;
+        let dst = to.grid_in(&dst, extent)?;
+        let command = Command::MEM_BUFFER_COPY_RECT;
+        let enqueued = Enqueued { queue, command, waits, blocking: false, event };
+        copy_grid(enqueued, src, dst, extent)
+    }
+}

@@ -1,0 +1,79 @@
+//! The memory that programs have: found by any address in it.
+//!
+//! What an address is of is known from here only, so that one which is of nothing, or was given back,
+//! is an error without effect.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+
+use millpond::{Allocation, MemoryKind};
+
+use crate::argument::Answer;
+use crate::context::Context;
+use crate::device::Device;
+use crate::numbers::Code;
+use crate::pool::Pool;
+
+/// Memory of a program.
+#[derive(Debug)]
+pub(crate) struct Usm {
+    pub(crate) context: Arc<Context>,
+    pub(crate) device: Arc<Device>,
+    /// The pool that it is from, which may be gone.
+    pub(crate) pool: Weak<Pool>,
+    pub(crate) kind: MemoryKind,
+    pub(crate) memory: Allocation,
+}
+
+type Live = BTreeMap<usize, Usm>;
+
+/// By the address of the first byte.
+static LIVE: RwLock<Live> = RwLock::new(BTreeMap::new());
+
+fn read() -> RwLockReadGuard<'static, Live> {
+    LIVE.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write() -> RwLockWriteGuard<'static, Live> {
+    LIVE.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Hands memory to a program: its address.
+pub(crate) fn add(usm: Usm) -> usize {
+    let address = usm.memory.address().get();
+    let before = write().insert(address, usm);
+    debug_assert!(before.is_none(), "two allocations at {address:#x}");
+    address
+}
+
+/// Takes memory back that begins at an address.
+///
+/// # Errors
+/// An address at which no memory of the context begins.
+pub(crate) fn take(context: &Arc<Context>, address: usize) -> Answer<Usm> {
+    let mut live = write();
+    let is_theirs = |usm: &Usm| Arc::ptr_eq(&usm.context, context);
+    if !live.get(&address).is_some_and(is_theirs) {
+        return Err(Code::INVALID_MEM_OBJECT);
+    }
+    live.remove(&address).ok_or(Code::INVALID_MEM_OBJECT)
+}
+
+/// Looks at the memory that has an address in it.
+pub(crate) fn find<R>(address: usize, look: impl FnOnce(&Usm) -> R) -> Option<R> {
+    let live = read();
+    let (base, usm) = live.range(..=address).next_back()?;
+    (address - base < usm.memory.bytes()).then(|| look(usm))
+}
+
+/// # Errors
+/// Bytes that begin in a program's memory and end outside of it. Other memory is the program's own.
+pub(crate) fn check_range(address: usize, bytes: usize) -> Answer {
+    let room = find(address, |usm| {
+        usm.memory.bytes() - (address - usm.memory.address().get())
+    });
+    if room.is_some_and(|room| bytes > room) || address.checked_add(bytes).is_none() {
+        return Err(Code::INVALID_SIZE);
+    }
+    Ok(())
+}

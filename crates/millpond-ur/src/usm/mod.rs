@@ -1,0 +1,222 @@
+//! Memory that programs know by its address: asking for it, giving it back, asking about it.
+
+mod info;
+mod live;
+
+use std::sync::Arc;
+
+use millpond::runtime::pool::LARGEST_ALIGNMENT;
+use millpond::{Address, AllocateOptions, Allocation, MemoryKind, Reuse};
+
+use crate::argument::{Answer, In, Out, Pointer};
+use crate::context::Context;
+use crate::device::Device;
+use crate::entry::entry;
+use crate::error::{code, memory_code};
+use crate::handle::Handle;
+use crate::numbers::{Code, StructureType};
+use crate::pool::{self, Chosen, Pool};
+use crate::structures::{UsmDesc, UsmDeviceDesc, UsmHostDesc, chain};
+
+pub(crate) use info::{urUSMGetMemAllocInfo, usm_type};
+pub(crate) use live::{Usm, add, check_range, find, take};
+
+/// Memory is had from what is free by now: it may be used at once, on every queue.
+const AT_ONCE: Reuse = Reuse {
+    follow_events: false,
+    opportunistic: true,
+    internal_dependencies: false,
+};
+
+/// # Errors
+/// No bytes, or more than the device has.
+pub(crate) fn check_size(device: &Device, size: usize) -> Answer {
+    if size == 0 || size > device.runtime().info().max_allocation {
+        return Err(Code::INVALID_USM_SIZE);
+    }
+    Ok(())
+}
+
+/// The alignment that is asked for. Hints and locations say nothing to a processor's own memory.
+fn alignment(desc: In<UsmDesc>, kind: MemoryKind) -> Answer<usize> {
+    let Some(desc) = desc.value() else {
+        return Ok(1);
+    };
+    desc.hints.check()?;
+    for (next, header) in chain(desc.header)? {
+        match next {
+            StructureType::USM_HOST_DESC if kind == MemoryKind::Host => {
+                header.cast::<UsmHostDesc>().required()?.flags.check()?;
+            }
+            StructureType::USM_DEVICE_DESC if kind != MemoryKind::Host => {
+                header.cast::<UsmDeviceDesc>().required()?.flags.check()?;
+            }
+            StructureType::USM_ALLOC_LOCATION_DESC => {}
+            _ => return Err(Code::INVALID_ARGUMENT),
+        }
+    }
+    let align = desc.align.max(1) as usize;
+    if !align.is_power_of_two() {
+        return Err(Code::INVALID_VALUE);
+    }
+    if align > LARGEST_ALIGNMENT {
+        return Err(Code::UNSUPPORTED_ALIGNMENT);
+    }
+    Ok(align)
+}
+
+/// Memory that may be used at once, on every queue.
+pub(crate) fn allocate_now(
+    device: &Device,
+    pool: &millpond::Pool,
+    size: usize,
+    alignment: usize,
+) -> millpond::Result<Allocation> {
+    let queue = device.memory_queue().map_err(|_| millpond::Error::Closed {
+        queue: device.runtime().name().to_owned(),
+    })?;
+    let options = AllocateOptions {
+        alignment,
+        reuse: Some(AT_ONCE),
+        ..AllocateOptions::default()
+    };
+    let memory = queue.allocate_with(pool, size, &options)?.0;
+    memory.wait_idle()?;
+    Ok(memory)
+}
+
+fn allocate(
+    context: &Arc<Context>,
+    device: &Arc<Device>,
+    pool: Option<Arc<Pool>>,
+    kind: MemoryKind,
+    (size, alignment): (usize, usize),
+) -> Answer<usize> {
+    check_size(device, size)?;
+    let Chosen { pool, runtime } = pool::choose(context, device, pool, kind)?;
+    let memory = allocate_now(device, &runtime, size, alignment);
+    let memory = memory.map_err(|error| memory_code(&error, kind))?;
+    Ok(add(Usm {
+        context: Arc::clone(context),
+        device: Arc::clone(device),
+        pool: Arc::downgrade(&pool),
+        kind,
+        memory,
+    }))
+}
+
+/// Gives memory back behind everything that was enqueued in the context so far. Nothing waits.
+pub(crate) fn free_behind_all(
+    context: &Context,
+    memory: Allocation,
+) -> Result<(), (Code, Allocation)> {
+    let before = match context.pending() {
+        Ok(before) => before,
+        Err(code) => return Err((code, memory)),
+    };
+    let queue = memory.queue();
+    let after: Vec<_> = before.iter().collect();
+    match queue.free(memory, &after) {
+        Ok(_) => Ok(()),
+        Err((error, memory)) => Err((code(&error), memory)),
+    }
+}
+
+entry! {
+    fn urUSMHostAlloc(
+        context: Handle<Context>,
+        desc: In<UsmDesc>,
+        pool: Handle<Pool>,
+        size: usize,
+        memory: Out<Pointer>,
+    ) {
+        let context = context.get()?;
+        let pool = pool.optional()?;
+        let memory = memory.required()?;
+        let shape = (size, alignment(desc, MemoryKind::Host)?);
+        let device = Arc::clone(context.first());
+        memory.set(Pointer::to(allocate(&context, &device, pool, MemoryKind::Host, shape)?));
+        Ok(())
+    }
+
+    fn urUSMDeviceAlloc(
+        context: Handle<Context>,
+        device: Handle<Device>,
+        desc: In<UsmDesc>,
+        pool: Handle<Pool>,
+        size: usize,
+        memory: Out<Pointer>,
+    ) {
+        let context = context.get()?;
+        let device = context.device(device)?;
+        let pool = pool.optional()?;
+        let memory = memory.required()?;
+        let shape = (size, alignment(desc, MemoryKind::Device)?);
+        memory.set(Pointer::to(allocate(&context, &device, pool, MemoryKind::Device, shape)?));
+        Ok(())
+    }
+
+    fn urUSMSharedAlloc(
+        context: Handle<Context>,
+        device: Handle<Device>,
+        desc: In<UsmDesc>,
+        pool: Handle<Pool>,
+        size: usize,
+        memory: Out<Pointer>,
+    ) {
+        let context = context.get()?;
+        let device = context.device(device)?;
+        let pool = pool.optional()?;
+        let memory = memory.required()?;
+        let shape = (size, alignment(desc, MemoryKind::Shared)?);
+        memory.set(Pointer::to(allocate(&context, &device, pool, MemoryKind::Shared, shape)?));
+        Ok(())
+    }
+
+    /// Gives memory back, whichever way it was had: once everything that was enqueued in the context
+    /// so far is done. The call itself doesn't wait.
+    fn urUSMFree(context: Handle<Context>, memory: Pointer) {
+        let context = context.get()?;
+        let found = take(&context, memory.required()?)?;
+        let Usm { memory, .. } = found;
+        let freed = free_behind_all(&context, memory);
+        freed.map_err(|(code, memory)| {
+            add(Usm { memory, ..found });
+            code
+        })
+    }
+
+    /// Copies bytes, and returns when they are copied.
+    fn urUSMContextMemcpyExp(context: Handle<Context>, dst: Pointer, src: Pointer, size: usize) {
+        let context = context.get()?;
+        let (dst, src) = (dst.required()?, src.required()?);
+        if size == 0 {
+            return Err(Code::INVALID_SIZE);
+        }
+        check_range(dst, size)?;
+        check_range(src, size)?;
+        if dst.abs_diff(src) < size {
+            return Err(Code::INVALID_SIZE);
+        }
+        let queue = context.first().memory_queue()?;
+        let (src, dst) = (Address::new(src), Address::new(dst));
+        // SAFETY: what the caller promises of the addresses; they don't overlap.
+        let copied = unsafe { queue.copy_at(src, dst, size, &[]) };
+        copied.and_then(|copied| copied.wait()).map_err(|error| code(&error))
+    }
+
+    /// Tells that commands will use memory of the host, which they may without.
+    fn urUSMImportExp(context: Handle<Context>, memory: Pointer, size: usize) {
+        context.get()?;
+        memory.required()?;
+        if size == 0 {
+            return Err(Code::INVALID_SIZE);
+        }
+        Ok(())
+    }
+
+    fn urUSMReleaseExp(context: Handle<Context>, memory: Pointer) {
+        context.get()?;
+        memory.required().map(drop)
+    }
+}

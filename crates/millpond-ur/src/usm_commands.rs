@@ -1,0 +1,243 @@
+//! Commands on memory that programs know by its address.
+
+use millpond::runtime::Advice;
+use millpond::{Access, Address, Pattern, Touch};
+
+use crate::argument::{Answer, Flag, In, Out, Pointer};
+use crate::entry::entry;
+use crate::event::Event;
+use crate::grid::{Extent, Grid, copy_grid, fill_grid};
+use crate::handle::Handle;
+use crate::numbers::{Code, Command, UsmAdviceFlags, UsmMigrationFlags};
+use crate::queue::{Enqueued, Queue};
+use crate::usm::{check_range, find};
+
+/// A pattern that a fill repeats.
+pub(crate) fn pattern(value: In<u8>, size: usize, filled: usize) -> Answer<Vec<u8>> {
+    if value.is_null() {
+        return Err(Code::INVALID_NULL_POINTER);
+    }
+    if size == 0 || filled == 0 || !filled.is_multiple_of(size) {
+        return Err(Code::INVALID_SIZE);
+    }
+    Ok(value.list(size)?.to_vec())
+}
+
+/// Fills bytes with a pattern.
+pub(crate) fn fill(enqueued: Enqueued<'_>, dst: usize, bytes: usize, value: &[u8]) -> Answer {
+    let Some(pattern) = Pattern::new(value) else {
+        return fill_grid(
+            enqueued,
+            Grid::plane(dst, bytes),
+            Extent::plane(bytes, 1),
+            value,
+        );
+    };
+    enqueued.submit(|queue, after| {
+        // SAFETY: what the caller promises of the address; the queue and the events order it.
+        unsafe { queue.fill_at(Address::new(dst), bytes, pattern, after) }
+    })
+}
+
+/// Copies bytes that don't overlap.
+pub(crate) fn copy(enqueued: Enqueued<'_>, src: usize, dst: usize, bytes: usize) -> Answer {
+    enqueued.submit(|queue, after| {
+        let (src, dst) = (Address::new(src), Address::new(dst));
+        // SAFETY: what the caller promises of the addresses; the queue and the events order it.
+        unsafe { queue.copy_at(src, dst, bytes, after) }
+    })
+}
+
+/// A command that does nothing but say when it would be done.
+pub(crate) fn nothing(enqueued: Enqueued<'_>, name: &'static str, claims: &[Touch]) -> Answer {
+    enqueued.submit(|queue, after| queue.task_at(name, claims, after, || Ok(())))
+}
+
+/// What the runtime can be told of how memory is used.
+fn advice(flags: UsmAdviceFlags) -> Option<Advice> {
+    flags
+        .has(UsmAdviceFlags::SET_READ_MOSTLY)
+        .then_some(Advice::ReadMostly)
+}
+
+/// A hint about bytes of a program's memory, passed on to the runtime; about others there is none.
+fn hint(
+    enqueued: Enqueued<'_>,
+    (address, bytes): (usize, usize),
+    name: &'static str,
+    pass: impl FnOnce(
+        &millpond::Queue,
+        &millpond::Allocation,
+        std::ops::Range<usize>,
+    ) -> millpond::Result<()>,
+) -> Answer {
+    let known = find(address, |usm| usm.memory.clone());
+    let queue = enqueued.queue.runtime().clone();
+    if let Some(memory) = known {
+        let begin = address - memory.address().get();
+        // A hint that the runtime doesn't take changes nothing.
+        let _ = pass(&queue, &memory, begin..begin + bytes);
+    }
+    nothing(enqueued, name, &[])
+}
+
+entry! {
+    fn urEnqueueUSMFill(
+        queue: Handle<Queue>,
+        memory: Pointer,
+        pattern_size: usize,
+        value: In<u8>,
+        size: usize,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let address = memory.required()?;
+        let value = pattern(value, pattern_size, size)?;
+        let waits = &queue.waits(count, list)?;
+        check_range(address, size)?;
+        let command = Command::USM_FILL;
+        fill(Enqueued { queue, command, waits, blocking: false, event }, address, size, &value)
+    }
+
+    fn urEnqueueUSMMemcpy(
+        queue: Handle<Queue>,
+        blocking: Flag,
+        dst: Pointer,
+        src: Pointer,
+        size: usize,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let (dst, src) = (dst.required()?, src.required()?);
+        let waits = &queue.waits(count, list)?;
+        check_range(dst, size)?;
+        check_range(src, size)?;
+        let enqueued = Enqueued {
+            queue,
+            command: Command::USM_MEMCPY,
+            waits,
+            blocking: blocking.is_set(),
+            event,
+        };
+        if size == 0 || dst == src {
+            return nothing(enqueued, "copy of nothing", &[]);
+        }
+        if dst.abs_diff(src) < size {
+            return Err(Code::INVALID_SIZE);
+        }
+        copy(enqueued, src, dst, size)
+    }
+
+    fn urEnqueueUSMFill2D(
+        queue: Handle<Queue>,
+        memory: Pointer,
+        pitch: usize,
+        pattern_size: usize,
+        value: In<u8>,
+        width: usize,
+        height: usize,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let grid = Grid::plane(memory.required()?, pitch);
+        let extent = Extent::plane(width, height);
+        let value = pattern(value, pattern_size, width)?;
+        let waits = &queue.waits(count, list)?;
+        check_range(grid.address, grid.span(extent)?)?;
+        let enqueued =
+            Enqueued { queue, command: Command::USM_FILL_2D, waits, blocking: false, event };
+        fill_grid(enqueued, grid, extent, &value)
+    }
+
+    fn urEnqueueUSMMemcpy2D(
+        queue: Handle<Queue>,
+        blocking: Flag,
+        dst: Pointer,
+        dst_pitch: usize,
+        src: Pointer,
+        src_pitch: usize,
+        width: usize,
+        height: usize,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let dst = Grid::plane(dst.required()?, dst_pitch);
+        let src = Grid::plane(src.required()?, src_pitch);
+        let extent = Extent::plane(width, height);
+        let waits = &queue.waits(count, list)?;
+        for grid in [dst, src] {
+            check_range(grid.address, grid.span(extent)?)?;
+        }
+        let enqueued = Enqueued {
+            queue,
+            command: Command::USM_MEMCPY_2D,
+            waits,
+            blocking: blocking.is_set(),
+            event,
+        };
+        copy_grid(enqueued, src, dst, extent)
+    }
+
+    fn urEnqueueUSMPrefetch(
+        queue: Handle<Queue>,
+        memory: Pointer,
+        size: usize,
+        flags: UsmMigrationFlags,
+        count: u32,
+        list: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let address = memory.required()?;
+        flags.check()?;
+        if size == 0 {
+            return Err(Code::INVALID_SIZE);
+        }
+        let waits = &queue.waits(count, list)?;
+        check_range(address, size)?;
+        let enqueued =
+            Enqueued { queue, command: Command::USM_PREFETCH, waits, blocking: false, event };
+        hint(enqueued, (address, size), "prefetch", |queue, memory, range| {
+            queue.prefetch(memory, range)
+        })
+    }
+
+    fn urEnqueueUSMAdvise(
+        queue: Handle<Queue>,
+        memory: Pointer,
+        size: usize,
+        flags: UsmAdviceFlags,
+        event: Out<Handle<Event>>,
+    ) {
+        let queue = &queue.get()?;
+        let address = memory.required()?;
+        flags.check()?;
+        if size == 0 {
+            return Err(Code::INVALID_SIZE);
+        }
+        let waits = &queue.waits(0, In::NULL)?;
+        check_range(address, size)?;
+        let enqueued =
+            Enqueued { queue, command: Command::USM_ADVISE, waits, blocking: false, event };
+        hint(enqueued, (address, size), "advice", |queue, memory, range| {
+            advice(flags).map_or(Ok(()), |advice| queue.advise(memory, range, advice))
+        })
+    }
+}
+
+/// What a command does with a range, for checks of order.
+pub(crate) fn touch(address: usize, bytes: usize, access: Access) -> Touch {
+    Touch {
+        address: Address::new(address),
+        bytes,
+        access,
+    }
+}

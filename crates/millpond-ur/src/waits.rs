@@ -1,0 +1,48 @@
+//! Wait lists: what a command comes after.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::argument::{Answer, In};
+use crate::context::Context;
+use crate::event::Event;
+use crate::handle::Handle;
+use crate::numbers::Code;
+
+/// Events that a command waits for.
+#[derive(Debug)]
+pub(crate) struct Waits(SmallVec<[Arc<Event>; 4]>);
+
+impl Waits {
+    /// The events of a list, which all are of the context.
+    ///
+    /// # Errors
+    /// A list without events, or events without a list; something else than events in it.
+    pub(crate) fn new(context: &Arc<Context>, count: u32, list: In<Handle<Event>>) -> Answer<Self> {
+        if list.is_null() != (count == 0) {
+            return Err(Code::INVALID_EVENT_WAIT_LIST);
+        }
+        let handles = list
+            .list(count as usize)
+            .map_err(|_| Code::INVALID_EVENT_WAIT_LIST)?;
+        let events = handles.iter().map(|handle| {
+            let event = handle.get().map_err(|_| Code::INVALID_EVENT_WAIT_LIST)?;
+            if !Arc::ptr_eq(event.context(), context) {
+                return Err(Code::INVALID_CONTEXT);
+            }
+            Ok(event)
+        });
+        Ok(Self(events.collect::<Answer<_>>()?))
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What the runtime knows them as.
+    pub(crate) fn runtime(&self) -> SmallVec<[&millpond::Event; 4]> {
+        self.0.iter().map(|event| event.runtime()).collect()
+    }
+}
