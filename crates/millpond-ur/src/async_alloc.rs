@@ -18,6 +18,7 @@ use crate::pool::{self, Chosen, Pool};
 use crate::queue::{Enqueued, Queue};
 use crate::structures::AsyncAllocProperties;
 use crate::usm::{self, Usm};
+use crate::waits::Waits;
 
 /// What memory is asked for.
 struct Request {
@@ -38,7 +39,7 @@ fn allocate(
     let queue = &queue.get()?;
     let pool = request.pool.optional()?;
     let memory = memory.required()?;
-    let waits = &queue.waits(count, list)?;
+    let waits = &Waits::new(count, list)?;
     if let Some(properties) = request.properties.value() {
         properties.flags.check()?;
     }
@@ -69,6 +70,7 @@ fn allocate(
         context: Arc::clone(context),
         device: Arc::clone(device),
         pool: Arc::downgrade(&pool),
+        depth: pool.depth(),
         kind: request.kind,
         memory: got,
     })));
@@ -134,7 +136,7 @@ entry! {
         let queue = &queue.get()?;
         pool.optional()?;
         let address = memory.required()?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         let found = usm::take(queue.context(), address)?;
         let Usm { memory, .. } = found;
         let freed = free(queue, memory, &waits.runtime()).map_err(|(error, memory)| {

@@ -8,6 +8,7 @@ use crate::numbers::{Code, Command};
 use crate::queue::{Enqueued, Queue};
 use crate::structures::{EnqueueExtProperties, HostTaskProperties};
 use crate::usm_commands::nothing;
+use crate::waits::Waits;
 
 /// Holds back what comes next until everything before and the events are done.
 fn barrier(
@@ -16,7 +17,7 @@ fn barrier(
     event: Out<Handle<Event>>,
 ) -> Answer {
     let queue = &queue.get()?;
-    let waits = &queue.waits(count, list)?;
+    let waits = &Waits::new(count, list)?;
     let command = Command::EVENTS_WAIT_WITH_BARRIER;
     let enqueued = Enqueued {
         queue,
@@ -37,7 +38,7 @@ entry! {
         event: Out<Handle<Event>>,
     ) {
         let queue = &queue.get()?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         let command = Command::EVENTS_WAIT;
         let enqueued = Enqueued { queue, command, waits, blocking: false, event };
         if waits.is_empty() {
@@ -86,7 +87,7 @@ entry! {
         if let Some(properties) = properties.value() {
             properties.flags.check()?;
         }
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         let command = Command::HOST_TASK_EXP;
         let enqueued = Enqueued { queue, command, waits, blocking: false, event };
         enqueued.submit(|queue, after| {

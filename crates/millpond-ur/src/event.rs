@@ -65,8 +65,13 @@ impl Event {
 
     /// A moment in the command's life, in nanoseconds.
     fn moment(&self, what: ProfilingInfo) -> Answer<u64> {
-        let times = self.runtime.times();
-        let times = times.map_err(|_| Code::PROFILING_INFO_NOT_AVAILABLE)?;
+        let times = self.runtime.times().map_err(|_| match what {
+            // Known later only, and not owed.
+            ProfilingInfo::COMMAND_QUEUED if self.queue.runtime().is_profiling() => {
+                Code::UNSUPPORTED_ENUMERATION
+            }
+            _ => Code::PROFILING_INFO_NOT_AVAILABLE,
+        })?;
         let moment = match what {
             ProfilingInfo::COMMAND_QUEUED | ProfilingInfo::COMMAND_SUBMIT => times.submitted,
             ProfilingInfo::COMMAND_START => times.started,

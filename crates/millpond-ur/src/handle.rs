@@ -296,10 +296,17 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), 1000);
-        for thing in many {
-            drop(thing.0.handle().release().unwrap());
+        drop(many.into_iter().map(|thing| thing.0.handle().release()));
+        let mut again = std::collections::BTreeSet::new();
+        for _ in 0..10_000 {
+            let handle = create(Thing).unwrap().0.handle();
+            drop(handle.release().unwrap());
+            again.insert(handle.native());
         }
-        let again = create(Thing).unwrap();
-        assert!(numbers.contains(&again.0.handle().native()));
+        assert!(
+            again.len() < 3000,
+            "{} slots for one object at a time",
+            again.len()
+        );
     }
 }

@@ -78,11 +78,6 @@ impl Queue {
     pub(crate) fn runtime(&self) -> &millpond::Queue {
         &self.runtime
     }
-
-    /// The events of a wait list.
-    pub(crate) fn waits(&self, count: u32, list: In<Handle<Event>>) -> Answer<Waits> {
-        Waits::new(&self.context, count, list)
-    }
 }
 
 impl Drop for Queue {

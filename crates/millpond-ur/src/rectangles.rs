@@ -11,6 +11,7 @@ use crate::handle::Handle;
 use crate::numbers::{Code, Command};
 use crate::queue::{Enqueued, Queue};
 use crate::structures::{RectOffset, RectRegion};
+use crate::waits::Waits;
 
 /// Where a rectangle begins, and how far apart its rows and slices are; 0 for next to one another.
 struct Place {
@@ -105,7 +106,7 @@ entry! {
         let queue = &queue.get()?;
         let buffer = buffer.get()?;
         let dst = dst.required()?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         let extent = region.extent()?;
         let (row_pitch, slice_pitch) = (buffer_row_pitch, buffer_slice_pitch);
         let from = Place { origin: buffer_origin, row_pitch, slice_pitch };
@@ -136,7 +137,7 @@ entry! {
         let queue = &queue.get()?;
         let buffer = buffer.get()?;
         let src = src.required()?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         let extent = region.extent()?;
         let (row_pitch, slice_pitch) = (host_row_pitch, host_slice_pitch);
         let from = Place { origin: host_origin, row_pitch, slice_pitch };
@@ -165,7 +166,7 @@ entry! {
     ) {
         let queue = &queue.get()?;
         let (src, dst) = (src.get()?, dst.get()?);
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         let extent = region.extent()?;
         let (row_pitch, slice_pitch) = (src_row_pitch, src_slice_pitch);
         let from = Place { origin: src_origin, row_pitch, slice_pitch };

@@ -8,6 +8,7 @@ use crate::handle::Handle;
 use crate::numbers::{Code, Command, MapFlags};
 use crate::queue::{Enqueued, Queue};
 use crate::usm_commands::{copy, fill, nothing, pattern};
+use crate::waits::Waits;
 
 entry! {
     fn urEnqueueMemBufferRead(
@@ -24,7 +25,7 @@ entry! {
         let queue = &queue.get()?;
         let buffer = buffer.get()?;
         let dst = dst.required()?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         buffer.check_range(offset, size)?;
         let (command, blocking) = (Command::MEM_BUFFER_READ, blocking.is_set());
         let enqueued = Enqueued { queue, command, waits, blocking, event };
@@ -45,7 +46,7 @@ entry! {
         let queue = &queue.get()?;
         let buffer = buffer.get()?;
         let src = src.required()?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         buffer.check_range(offset, size)?;
         let (command, blocking) = (Command::MEM_BUFFER_WRITE, blocking.is_set());
         let enqueued = Enqueued { queue, command, waits, blocking, event };
@@ -65,7 +66,7 @@ entry! {
     ) {
         let queue = &queue.get()?;
         let (src, dst) = (src.get()?, dst.get()?);
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         src.check_range(src_offset, size)?;
         dst.check_range(dst_offset, size)?;
         let (from, to) = (src.address() + src_offset, dst.address() + dst_offset);
@@ -93,7 +94,7 @@ entry! {
         if !offset.is_multiple_of(pattern_size) {
             return Err(Code::INVALID_SIZE);
         }
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         buffer.check_range(offset, size)?;
         let command = Command::MEM_BUFFER_FILL;
         let enqueued = Enqueued { queue, command, waits, blocking: false, event };
@@ -122,7 +123,7 @@ entry! {
         {
             return Err(Code::INVALID_VALUE);
         }
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         buffer.check_range(offset, size)?;
         let (command, blocking) = (Command::MEM_BUFFER_MAP, blocking.is_set());
         nothing(Enqueued { queue, command, waits, blocking, event }, "map", &[])?;
@@ -142,7 +143,7 @@ entry! {
         let queue = &queue.get()?;
         let buffer = buffer.get()?;
         let address = address.required()?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         let offset = address.checked_sub(buffer.address()).ok_or(Code::INVALID_VALUE)?;
         buffer.check_range(offset, 0).map_err(|_| Code::INVALID_VALUE)?;
         let command = Command::MEM_UNMAP;

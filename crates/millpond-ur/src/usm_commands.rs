@@ -11,6 +11,7 @@ use crate::handle::Handle;
 use crate::numbers::{Code, Command, UsmAdviceFlags, UsmMigrationFlags};
 use crate::queue::{Enqueued, Queue};
 use crate::usm::{check_range, find};
+use crate::waits::Waits;
 
 /// A pattern that a fill repeats.
 pub(crate) fn pattern(value: In<u8>, size: usize, filled: usize) -> Answer<Vec<u8>> {
@@ -95,7 +96,7 @@ entry! {
         let queue = &queue.get()?;
         let address = memory.required()?;
         let value = pattern(value, pattern_size, size)?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         check_range(address, size)?;
         let command = Command::USM_FILL;
         fill(Enqueued { queue, command, waits, blocking: false, event }, address, size, &value)
@@ -113,7 +114,7 @@ entry! {
     ) {
         let queue = &queue.get()?;
         let (dst, src) = (dst.required()?, src.required()?);
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         check_range(dst, size)?;
         check_range(src, size)?;
         let enqueued = Enqueued {
@@ -148,7 +149,7 @@ entry! {
         let grid = Grid::plane(memory.required()?, pitch);
         let extent = Extent::plane(width, height);
         let value = pattern(value, pattern_size, width)?;
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         check_range(grid.address, grid.span(extent)?)?;
         let enqueued =
             Enqueued { queue, command: Command::USM_FILL_2D, waits, blocking: false, event };
@@ -172,7 +173,7 @@ entry! {
         let dst = Grid::plane(dst.required()?, dst_pitch);
         let src = Grid::plane(src.required()?, src_pitch);
         let extent = Extent::plane(width, height);
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         for grid in [dst, src] {
             check_range(grid.address, grid.span(extent)?)?;
         }
@@ -201,7 +202,7 @@ entry! {
         if size == 0 {
             return Err(Code::INVALID_SIZE);
         }
-        let waits = &queue.waits(count, list)?;
+        let waits = &Waits::new(count, list)?;
         check_range(address, size)?;
         let enqueued =
             Enqueued { queue, command: Command::USM_PREFETCH, waits, blocking: false, event };
@@ -223,7 +224,7 @@ entry! {
         if size == 0 {
             return Err(Code::INVALID_SIZE);
         }
-        let waits = &queue.waits(0, In::NULL)?;
+        let waits = &Waits::new(0, In::NULL)?;
         check_range(address, size)?;
         let enqueued =
             Enqueued { queue, command: Command::USM_ADVISE, waits, blocking: false, event };

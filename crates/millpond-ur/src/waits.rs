@@ -5,7 +5,6 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::argument::{Answer, In};
-use crate::context::Context;
 use crate::event::Event;
 use crate::handle::Handle;
 use crate::numbers::Code;
@@ -15,24 +14,22 @@ use crate::numbers::Code;
 pub(crate) struct Waits(SmallVec<[Arc<Event>; 4]>);
 
 impl Waits {
-    /// The events of a list, which all are of the context.
+    /// The events of a list, of whichever contexts they are.
     ///
     /// # Errors
     /// A list without events, or events without a list; something else than events in it.
-    pub(crate) fn new(context: &Arc<Context>, count: u32, list: In<Handle<Event>>) -> Answer<Self> {
+    pub(crate) fn new(count: u32, list: In<Handle<Event>>) -> Answer<Self> {
         if list.is_null() != (count == 0) {
             return Err(Code::INVALID_EVENT_WAIT_LIST);
         }
         let handles = list
             .list(count as usize)
             .map_err(|_| Code::INVALID_EVENT_WAIT_LIST)?;
-        let events = handles.iter().map(|handle| {
-            let event = handle.get().map_err(|_| Code::INVALID_EVENT_WAIT_LIST)?;
-            if !Arc::ptr_eq(event.context(), context) {
-                return Err(Code::INVALID_CONTEXT);
-            }
-            Ok(event)
-        });
+        let found = |handle: &Handle<Event>| {
+            let event = handle.get();
+            event.map_err(|_| Code::INVALID_EVENT_WAIT_LIST)
+        };
+        let events = handles.iter().map(found);
         Ok(Self(events.collect::<Answer<_>>()?))
     }
 

@@ -367,6 +367,8 @@ impl PoolCore {
             return;
         }
         self.choose_way();
+        // Handles may keep it after the last allocation: what becomes free goes back at a wait.
+        self.set_threshold(Some(0));
         self.collect();
         self.release_idle(0, usize::MAX);
     }

@@ -147,20 +147,22 @@ entry! {
         Ok(())
     }
 
+    /// Counts a reference to a part. Those to devices that a platform lists aren't counted.
     fn urDeviceRetain(device: Handle<Device>) {
-        device.retain()
-    }
-
-    /// Gives a reference back. The references of devices that a platform lists mean nothing.
-    fn urDeviceRelease(device: Handle<Device>) {
-        let found = device.get()?;
-        if found.part.is_none() && found.place.references() <= 1 {
-            return Ok(());
+        match device.get()?.part {
+            Some(_) => device.retain(),
+            None => Ok(()),
         }
-        device.release().map(drop)
     }
 
-    /// Chooses among programs, of which none can be run here.
+    fn urDeviceRelease(device: Handle<Device>) {
+        match device.get()?.part {
+            Some(_) => device.release().map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Chooses among programs. None can be run here, so that one is as good as another.
     fn urDeviceSelectBinary(
         device: Handle<Device>,
         binaries: In<Header>,
@@ -174,7 +176,8 @@ entry! {
         if count == 0 {
             return Err(Code::INVALID_SIZE);
         }
-        Err(Code::INVALID_BINARY)
+        selected.set(0);
+        Ok(())
     }
 
     fn urDeviceGetNativeHandle(device: Handle<Device>, native: Out<usize>) {
@@ -192,7 +195,9 @@ entry! {
         adapter.get()?;
         let device = device.required()?;
         let same = Handle::<Device>::of_native(native);
-        same.retain()?;
+        if same.get()?.part.is_some() {
+            same.retain()?;
+        }
         device.set(same);
         Ok(())
     }

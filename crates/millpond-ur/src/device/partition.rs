@@ -69,7 +69,7 @@ entry! {
         let properties = properties.properties.list(properties.count)?;
         let (partition, number) = plan(whole.runtime.info().cores, properties)?;
         if parts.is_null() {
-            if room > 0 || count.is_null() {
+            if room > 0 {
                 return Err(Code::INVALID_NULL_POINTER);
             }
             count.set(number as u32);

@@ -32,6 +32,7 @@ impl DefaultPools {
             kinds: &MemoryKind::ALL,
             options: PoolOptions::default(),
             made: made.to_vec(),
+            depth: 0,
         };
         let pool = Pool::of(context, None, true, parts)?;
         pools.push(Arc::clone(&pool));

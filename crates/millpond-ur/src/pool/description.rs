@@ -63,10 +63,15 @@ impl Description {
                 kinds,
                 options: self.options,
                 made: Vec::new(),
+                depth: 0,
             };
             return Pool::make(context, parts);
         };
-        let (device, pool) = over(context, &buffer, &self.options)?;
+        let Over {
+            device,
+            pool,
+            depth,
+        } = over(context, &buffer, &self.options)?;
         if !devices.iter().any(|own| Arc::ptr_eq(own, &device)) {
             return Err(Code::INVALID_DEVICE);
         }
@@ -75,6 +80,7 @@ impl Description {
             kinds: &[pool.kind()],
             options: self.options,
             made: vec![pool],
+            depth,
         };
         Pool::make(context, parts)
     }
@@ -110,12 +116,15 @@ fn options(
     options
 }
 
+/// A pool over memory, and where that is.
+struct Over {
+    device: Arc<Device>,
+    pool: millpond::Pool,
+    depth: usize,
+}
+
 /// A pool over a part of memory of the context.
-fn over(
-    context: &Arc<Context>,
-    buffer: &UsmPoolBufferDesc,
-    options: &PoolOptions,
-) -> Answer<(Arc<Device>, millpond::Pool)> {
+fn over(context: &Arc<Context>, buffer: &UsmPoolBufferDesc, options: &PoolOptions) -> Answer<Over> {
     let address = buffer.memory.required()?;
     if buffer.size == 0 {
         return Err(Code::INVALID_SIZE);
@@ -126,15 +135,11 @@ fn over(
     let named = buffer.device.optional()?;
     let found = usm::find(address, |usm| {
         let is_theirs = Arc::ptr_eq(&usm.context, context);
-        is_theirs.then(|| {
-            (
-                Arc::clone(&usm.device),
-                usm.memory.clone(),
-                usm::usm_type(usm.kind),
-            )
-        })
+        let kind = usm::usm_type(usm.kind);
+        is_theirs.then(|| (Arc::clone(&usm.device), usm.memory.clone(), kind, usm.depth))
     });
-    let (device, memory, kind) = found.flatten().ok_or(Code::INVALID_MEM_OBJECT)?;
+    let found = found.flatten().ok_or(Code::INVALID_MEM_OBJECT)?;
+    let (device, memory, kind, depth) = found;
     if kind != buffer.kind {
         return Err(Code::INVALID_ARGUMENT);
     }
@@ -146,7 +151,11 @@ fn over(
     let pool = device
         .runtime()
         .create_pool_over(&memory, begin..end, options.clone());
-    Ok((device, pool.map_err(|error| code(&error))?))
+    Ok(Over {
+        device,
+        pool: pool.map_err(|error| code(&error))?,
+        depth: depth + 1,
+    })
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ impl Pool {
         let mut state = self.state();
         match what {
             UsmPoolInfo::RELEASE_THRESHOLD_EXP | UsmPoolInfo::MAXIMUM_SIZE_EXP
-                if self.is_over_buffer =>
+                if self.is_over_buffer() =>
             {
                 return Err(Code::INVALID_OPERATION);
             }

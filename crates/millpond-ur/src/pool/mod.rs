@@ -45,7 +45,7 @@ pub(crate) struct Pool {
     devices: Vec<Arc<Device>>,
     kinds: Vec<MemoryKind>,
     is_default: bool,
-    is_over_buffer: bool,
+    depth: usize,
     state: Mutex<State>,
 }
 
@@ -65,13 +65,15 @@ pub(crate) struct Parts<'a> {
     pub(crate) options: PoolOptions,
     /// Those that are there already: of a buffer, or a device's default ones.
     pub(crate) made: Vec<millpond::Pool>,
+    /// How many pools over memory it is, one in the memory of another.
+    pub(crate) depth: usize,
 }
 
 impl Pool {
     /// A pool of a program's own.
     fn make(context: &Arc<Context>, parts: Parts<'_>) -> Answer<Arc<Self>> {
         let pool = Self::of(context, Some(Arc::clone(context)), false, parts)?;
-        if !pool.is_over_buffer {
+        if !pool.is_over_buffer() {
             // What is wrong with the options is told now.
             pool.runtime(&pool.devices[0], pool.kinds[0])?;
         }
@@ -91,13 +93,22 @@ impl Pool {
             devices: parts.devices.to_vec(),
             kinds: parts.kinds.to_vec(),
             is_default,
-            is_over_buffer: !is_default && !parts.made.is_empty(),
+            depth: parts.depth,
             state: Mutex::new(State {
                 options: parts.options,
                 made: parts.made,
                 is_closed: false,
             }),
         })
+    }
+
+    /// How many pools over memory it is, one in the memory of another.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    fn is_over_buffer(&self) -> bool {
+        self.depth > 0
     }
 
     pub(crate) fn handle(&self) -> Handle<Self> {

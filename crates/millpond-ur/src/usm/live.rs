@@ -21,14 +21,16 @@ pub(crate) struct Usm {
     pub(crate) device: Arc<Device>,
     /// The pool that it is from, which may be gone.
     pub(crate) pool: Weak<Pool>,
+    /// How many pools over memory it is from, one in the memory of another.
+    pub(crate) depth: usize,
     pub(crate) kind: MemoryKind,
     pub(crate) memory: Allocation,
 }
 
-type Live = BTreeMap<usize, Usm>;
+/// By depth, and by the address of the first byte. What has the same depth doesn't overlap.
+type Live = Vec<BTreeMap<usize, Usm>>;
 
-/// By the address of the first byte.
-static LIVE: RwLock<Live> = RwLock::new(BTreeMap::new());
+static LIVE: RwLock<Live> = RwLock::new(Vec::new());
 
 fn read() -> RwLockReadGuard<'static, Live> {
     LIVE.read().unwrap_or_else(PoisonError::into_inner)
@@ -41,29 +43,36 @@ fn write() -> RwLockWriteGuard<'static, Live> {
 /// Hands memory to a program: its address.
 pub(crate) fn add(usm: Usm) -> usize {
     let address = usm.memory.address().get();
-    let before = write().insert(address, usm);
+    let mut live = write();
+    if live.len() <= usm.depth {
+        live.resize_with(usm.depth + 1, BTreeMap::new);
+    }
+    let before = live[usm.depth].insert(address, usm);
     debug_assert!(before.is_none(), "two allocations at {address:#x}");
     address
 }
 
-/// Takes memory back that begins at an address.
+/// Takes memory back that begins at an address: of memory in other memory, the innermost.
 ///
 /// # Errors
 /// An address at which no memory of the context begins.
 pub(crate) fn take(context: &Arc<Context>, address: usize) -> Answer<Usm> {
     let mut live = write();
     let is_theirs = |usm: &Usm| Arc::ptr_eq(&usm.context, context);
-    if !live.get(&address).is_some_and(is_theirs) {
-        return Err(Code::INVALID_MEM_OBJECT);
-    }
-    live.remove(&address).ok_or(Code::INVALID_MEM_OBJECT)
+    let mut levels = live.iter_mut().rev();
+    let level = levels.find(|level| level.get(&address).is_some_and(is_theirs));
+    let found = level.and_then(|level| level.remove(&address));
+    found.ok_or(Code::INVALID_MEM_OBJECT)
 }
 
-/// Looks at the memory that has an address in it.
+/// Looks at the memory that has an address in it: of memory in other memory, the innermost.
 pub(crate) fn find<R>(address: usize, look: impl FnOnce(&Usm) -> R) -> Option<R> {
     let live = read();
-    let (base, usm) = live.range(..=address).next_back()?;
-    (address - base < usm.memory.bytes()).then(|| look(usm))
+    let found = live.iter().rev().find_map(|level| {
+        let (base, usm) = level.range(..=address).next_back()?;
+        (address - base < usm.memory.bytes()).then_some(usm)
+    });
+    found.map(look)
 }
 
 /// # Errors

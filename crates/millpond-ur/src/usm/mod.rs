@@ -45,7 +45,7 @@ fn alignment(desc: In<UsmDesc>, kind: MemoryKind) -> Answer<usize> {
     desc.hints.check()?;
     for (next, header) in chain(desc.header)? {
         match next {
-            StructureType::USM_HOST_DESC if kind == MemoryKind::Host => {
+            StructureType::USM_HOST_DESC if kind != MemoryKind::Device => {
                 header.cast::<UsmHostDesc>().required()?.flags.check()?;
             }
             StructureType::USM_DEVICE_DESC if kind != MemoryKind::Host => {
@@ -100,6 +100,7 @@ fn allocate(
         context: Arc::clone(context),
         device: Arc::clone(device),
         pool: Arc::downgrade(&pool),
+        depth: pool.depth(),
         kind,
         memory,
     }))

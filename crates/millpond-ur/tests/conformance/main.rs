@@ -1,0 +1,22 @@
+//! What an adapter owes: the extension for allocations in the order of queues, through the interface, and
+//! the order, the events and the memory that it stands on.
+//!
+//! Any adapter can be tested: `support/load.rs` says how one is named. Tests that need a queue to be held
+//! back use a host task, and are left out where there is none.
+
+#![allow(
+    unsafe_code,
+    reason = "calls the interface as C does, with pointers to values of its own"
+)]
+
+mod accounting;
+mod allocation;
+mod buffers;
+mod commands;
+mod errors;
+mod objects;
+mod order;
+mod pools;
+mod reuse;
+mod support;
+mod wrong_arguments;

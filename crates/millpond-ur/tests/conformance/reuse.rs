@@ -1,0 +1,160 @@
+//! Who gets memory that was freed, and when: never while somebody may use it still.
+
+use std::ptr;
+
+use ur_adapter_millpond::numbers::Code;
+
+use crate::support::gate::Gate;
+use crate::support::world::{OUT_OF_ORDER, World, ok};
+
+const BYTES: usize = 1 << 20;
+
+#[test]
+fn an_out_of_order_queue_gets_memory_again_once_its_free_is_done() {
+    let world = World::new();
+    let (queue, other) = (world.queue(OUT_OF_ORDER), world.queue(0));
+    let pool = world.pool(0, usize::MAX);
+    let (first, code, ready) = world.try_alloc(queue, pool, BYTES, &[]);
+    ok(code);
+    let Some(gate) = Gate::close(other) else {
+        return;
+    };
+    let freed = world.free(queue, first, &[ready, gate.event]);
+    assert!(!world.is_complete(freed));
+    let second = world.alloc(queue, pool, BYTES);
+    assert_ne!(first, second, "the free has not been reached");
+    gate.open();
+    world.wait(freed);
+    let reserved = world.reserved(pool);
+    let (third, code, _) = world.try_alloc(queue, pool, BYTES, &[freed]);
+    ok(code);
+    assert_eq!(world.reserved(pool), reserved);
+    world.free(queue, second, &[]);
+    world.free(queue, third, &[]);
+}
+
+#[test]
+fn another_queue_gets_memory_that_it_is_ordered_behind_the_free_of() {
+    let world = World::new();
+    let queues = [world.queue(0), world.queue(0), world.queue(0)];
+    let pool = world.pool(0, usize::MAX);
+    let memory = world.alloc(queues[0], pool, BYTES);
+    let Some(gate) = Gate::close(queues[0]) else {
+        return;
+    };
+    let freed = world.free(queues[0], memory, &[]);
+    // By way of the second queue, the third comes behind the free.
+    let mut between = ptr::null_mut();
+    // SAFETY: lists of one event, and a place for another.
+    unsafe {
+        ok((world.f.urEnqueueEventsWaitWithBarrier)(
+            queues[1],
+            1,
+            &raw const freed,
+            &raw mut between,
+        ));
+        ok((world.f.urEnqueueEventsWaitWithBarrier)(
+            queues[2],
+            1,
+            &raw const between,
+            ptr::null_mut(),
+        ));
+    }
+    world.event(between);
+    let (again, code, ready) = world.try_alloc(queues[2], pool, BYTES, &[]);
+    ok(code);
+    assert_eq!(again, memory);
+    assert!(!world.is_complete(ready), "the free has not been reached");
+    let elsewhere = world.alloc(queues[1], pool, BYTES);
+    assert_ne!(elsewhere, memory, "it is in use");
+    gate.open();
+    world.wait(ready);
+    world.free(queues[2], again, &[]);
+    world.free(queues[1], elsewhere, &[]);
+}
+
+#[test]
+fn an_event_from_before_a_free_allows_nothing() {
+    let world = World::new();
+    let (one, two) = (world.queue(0), world.queue(0));
+    let pool = world.pool(0, usize::MAX);
+    let memory = world.alloc(one, pool, BYTES);
+    let before = world.fill(one, memory, 1, BYTES, &[]);
+    let Some(gate) = Gate::close(one) else { return };
+    world.free(one, memory, &[]);
+    // SAFETY: a list of one event.
+    ok(unsafe {
+        (world.f.urEnqueueEventsWaitWithBarrier)(two, 1, &raw const before, ptr::null_mut())
+    });
+    let (other, code, _) = world.try_alloc(two, pool, BYTES, &[before]);
+    ok(code);
+    assert_ne!(other, memory);
+    gate.open();
+    world.free(two, other, &[]);
+}
+
+#[test]
+fn a_pool_that_can_not_grow_has_the_queue_wait_for_the_free() {
+    let world = World::new();
+    let (one, two) = (world.queue(0), world.queue(0));
+    let pool = world.pool(BYTES, usize::MAX);
+    let memory = world.alloc(one, pool, BYTES);
+    let (_, code, _) = world.try_alloc(two, pool, BYTES, &[]);
+    assert_eq!(Code(code), Code::OUT_OF_RESOURCES);
+    let Some(gate) = Gate::close(one) else { return };
+    world.free(one, memory, &[]);
+    let (again, code, ready) = world.try_alloc(two, pool, BYTES, &[]);
+    ok(code);
+    assert_eq!(again, memory);
+    assert!(!world.is_complete(ready));
+    gate.open();
+    world.wait(ready);
+    world.free(two, again, &[]);
+}
+
+#[test]
+fn what_a_queue_freed_is_not_reused_too_early_when_the_queue_is_gone() {
+    let world = World::new();
+    let (one, other) = (world.queue(0), world.queue(0));
+    let pool = world.pool(0, usize::MAX);
+    let memory = world.alloc(one, pool, BYTES);
+    let Some(gate) = Gate::close(other) else {
+        return;
+    };
+    world.free(one, memory, &[gate.event]);
+    world.release_queue(one);
+    let new = world.queue(0);
+    let second = world.alloc(new, pool, BYTES);
+    assert_ne!(second, memory);
+    gate.open();
+    world.finish(other);
+    world.free(new, second, &[]);
+}
+
+#[test]
+fn a_free_without_a_queue_comes_behind_what_was_enqueued_and_does_not_wait() {
+    let world = World::new();
+    let queue = world.queue(0);
+    let pool = world.pool(0, usize::MAX);
+    let mut memory = [ptr::null_mut(); 2];
+    let allocate = |place: &mut *mut _| {
+        // SAFETY: a place for the memory.
+        ok(unsafe {
+            (world.f.urUSMDeviceAlloc)(world.context, world.device, ptr::null(), pool, BYTES, place)
+        });
+    };
+    allocate(&mut memory[0]);
+    let Some(gate) = Gate::close(queue) else {
+        return;
+    };
+    let filled = world.fill(queue, memory[0], 3, BYTES, &[]);
+    // SAFETY: memory of the test.
+    ok(unsafe { (world.f.urUSMFree)(world.context, memory[0]) });
+    assert!(!world.is_complete(filled));
+    allocate(&mut memory[1]);
+    assert_ne!(memory[0], memory[1], "a command uses it still");
+    gate.open();
+    world.finish(queue);
+    // SAFETY: as above.
+    ok(unsafe { (world.f.urUSMFree)(world.context, memory[1]) });
+}

@@ -1,0 +1,9 @@
+//! What tests of an adapter need: its functions as C sees them, and the objects of a test.
+//!
+//! Nothing here knows the adapter: with a loader, whichever it finds is tested.
+
+pub(crate) mod functions;
+pub(crate) mod gate;
+mod load;
+pub(crate) mod shapes;
+pub(crate) mod world;

@@ -1,0 +1,351 @@
+//! A context with a device, and what tests make in it.
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ur_adapter_millpond::numbers::{Code, UsmPoolInfo};
+
+use super::functions::Functions;
+use super::shapes::{Flags, Handle, Header, LIMITS_DESC, Limits, POOL_DESC, QUEUE_PROPERTIES};
+
+/// Tests take turns: threads that wait help the device, and must not meet another test's gate.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A context, and whatever a test makes in it.
+pub(crate) struct World {
+    pub(crate) f: &'static Functions,
+    pub(crate) device: Handle,
+    pub(crate) context: Handle,
+    made: RefCell<Vec<Made>>,
+    _turn: MutexGuard<'static, ()>,
+}
+
+enum Made {
+    Queue(Handle),
+    Event(Handle),
+    Pool(Handle),
+}
+
+/// Fails unless the call succeeds.
+#[track_caller]
+pub(crate) fn ok(code: u32) {
+    assert_eq!(Code(code), Code::SUCCESS);
+}
+
+/// Fails unless the call answers this.
+#[track_caller]
+pub(crate) fn fails(code: u32, expected: Code) {
+    assert_eq!(Code(code), expected);
+}
+
+/// Bit 0 of a queue's flags.
+pub(crate) const OUT_OF_ORDER: u32 = 1;
+/// Bit 1 of a queue's flags.
+pub(crate) const PROFILING: u32 = 2;
+/// Bit 1 of a pool's flags.
+pub(crate) const NATIVE: u32 = 2;
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::of(Functions::get())
+    }
+
+    /// A context of an adapter with these functions.
+    pub(crate) fn of(f: &'static Functions) -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut adapter, mut platform, mut device) =
+            (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        let mut context = ptr::null_mut();
+        // SAFETY: each call gets places of this function for what it answers.
+        unsafe {
+            ok((f.urAdapterGet)(1, &raw mut adapter, ptr::null_mut()));
+            ok((f.urPlatformGet)(
+                adapter,
+                1,
+                &raw mut platform,
+                ptr::null_mut(),
+            ));
+            ok((f.urDeviceGet)(
+                platform,
+                2,
+                1,
+                &raw mut device,
+                ptr::null_mut(),
+            ));
+            ok((f.urContextCreate)(
+                1,
+                &raw const device,
+                ptr::null(),
+                &raw mut context,
+            ));
+        }
+        Self {
+            f,
+            device,
+            context,
+            made: RefCell::default(),
+            _turn: turn,
+        }
+    }
+
+    pub(crate) fn queue(&self, flags: u32) -> Handle {
+        let properties = Flags {
+            header: Header::new(QUEUE_PROPERTIES),
+            flags,
+        };
+        let mut queue = ptr::null_mut();
+        // SAFETY: a description, and a place for the queue.
+        ok(unsafe {
+            (self.f.urQueueCreate)(
+                self.context,
+                self.device,
+                &raw const properties,
+                &raw mut queue,
+            )
+        });
+        self.made.borrow_mut().push(Made::Queue(queue));
+        queue
+    }
+
+    /// Gives a queue up before the test ends.
+    pub(crate) fn release_queue(&self, queue: Handle) {
+        self.made
+            .borrow_mut()
+            .retain(|made| !matches!(made, Made::Queue(one) if *one == queue));
+        // SAFETY: the test's own queue.
+        ok(unsafe { (self.f.urQueueRelease)(queue) });
+    }
+
+    pub(crate) fn finish(&self, queue: Handle) {
+        // SAFETY: a handle.
+        ok(unsafe { (self.f.urQueueFinish)(queue) });
+    }
+
+    /// Keeps an event until the test ends.
+    pub(crate) fn event(&self, event: Handle) -> Handle {
+        assert!(!event.is_null());
+        self.made.borrow_mut().push(Made::Event(event));
+        event
+    }
+
+    pub(crate) fn wait(&self, event: Handle) {
+        // SAFETY: a list of one event.
+        ok(unsafe { (self.f.urEventWait)(1, &raw const event) });
+    }
+
+    pub(crate) fn event_info(&self, event: Handle, what: u32) -> u32 {
+        let mut value = 0_u32;
+        // SAFETY: a place of the size that is named.
+        ok(unsafe {
+            (self.f.urEventGetInfo)(event, what, 4, (&raw mut value).cast(), ptr::null_mut())
+        });
+        value
+    }
+
+    /// Whether an event's command is complete.
+    pub(crate) fn is_complete(&self, event: Handle) -> bool {
+        self.event_info(event, 3) == 0
+    }
+
+    /// Makes a pool of the device; native, with limits in that sense.
+    pub(crate) fn pool(&self, maximum: usize, threshold: usize) -> Handle {
+        let limits = Limits {
+            header: Header::new(LIMITS_DESC),
+            first: maximum,
+            second: threshold,
+        };
+        let desc = Flags {
+            header: Header::before(POOL_DESC, &limits),
+            flags: NATIVE,
+        };
+        let mut pool = ptr::null_mut();
+        // SAFETY: a chain of descriptions, and a place for the pool.
+        ok(unsafe {
+            (self.f.urUSMPoolCreateExp)(self.context, self.device, &raw const desc, &raw mut pool)
+        });
+        self.made.borrow_mut().push(Made::Pool(pool));
+        pool
+    }
+
+    /// Forgets a pool that the test gives back itself.
+    pub(crate) fn forget_pool(&self, pool: Handle) {
+        self.made
+            .borrow_mut()
+            .retain(|made| !matches!(made, Made::Pool(one) if *one == pool));
+    }
+
+    pub(crate) fn pool_info(&self, pool: Handle, what: UsmPoolInfo) -> usize {
+        let mut value = 0_usize;
+        // SAFETY: a place of that property's size.
+        ok(unsafe {
+            (self.f.urUSMPoolGetInfoExp)(pool, what.0, (&raw mut value).cast(), ptr::null_mut())
+        });
+        value
+    }
+
+    pub(crate) fn set_pool_info(&self, pool: Handle, what: UsmPoolInfo, value: usize) -> u32 {
+        // SAFETY: a value of the size that is named.
+        unsafe {
+            (self.f.urUSMPoolSetInfoExp)(
+                pool,
+                what.0,
+                (&raw const value).cast(),
+                size_of::<usize>(),
+            )
+        }
+    }
+
+    pub(crate) fn reserved(&self, pool: Handle) -> usize {
+        self.pool_info(pool, UsmPoolInfo::RESERVED_CURRENT_EXP)
+    }
+
+    pub(crate) fn used(&self, pool: Handle) -> usize {
+        self.pool_info(pool, UsmPoolInfo::USED_CURRENT_EXP)
+    }
+
+    pub(crate) fn trim(&self, pool: Handle, keep: usize) {
+        // SAFETY: handles.
+        ok(unsafe { (self.f.urUSMPoolTrimToExp)(self.context, self.device, pool, keep) });
+    }
+
+    /// Asks for device memory in queue order; the address and the code.
+    pub(crate) fn try_alloc(
+        &self,
+        queue: Handle,
+        pool: Handle,
+        size: usize,
+        waits: &[Handle],
+    ) -> (*mut c_void, u32, Handle) {
+        let untouched = ptr::without_provenance_mut(0x55);
+        let (mut memory, mut event) = (untouched, ptr::null_mut());
+        // SAFETY: a list, and places for what is answered.
+        let code = unsafe {
+            (self.f.urEnqueueUSMDeviceAllocExp)(
+                queue,
+                pool,
+                size,
+                ptr::null(),
+                waits.len() as u32,
+                list(waits),
+                &raw mut memory,
+                &raw mut event,
+            )
+        };
+        if code == 0 {
+            self.event(event);
+        } else {
+            assert_eq!(
+                (memory, event),
+                (untouched, ptr::null_mut()),
+                "an error changes nothing"
+            );
+        }
+        (memory, code, event)
+    }
+
+    /// Device memory in queue order.
+    pub(crate) fn alloc(&self, queue: Handle, pool: Handle, size: usize) -> *mut c_void {
+        let (memory, code, _) = self.try_alloc(queue, pool, size, &[]);
+        ok(code);
+        memory
+    }
+
+    /// Frees in queue order; the event.
+    pub(crate) fn free(&self, queue: Handle, memory: *mut c_void, waits: &[Handle]) -> Handle {
+        let mut event = ptr::null_mut();
+        // SAFETY: memory of the test, a list, and a place for the event.
+        ok(unsafe {
+            (self.f.urEnqueueUSMFreeExp)(
+                queue,
+                ptr::null_mut(),
+                memory,
+                waits.len() as u32,
+                list(waits),
+                &raw mut event,
+            )
+        });
+        self.event(event)
+    }
+
+    /// Fills bytes of memory with a value; the event.
+    pub(crate) fn fill(
+        &self,
+        queue: Handle,
+        memory: *mut c_void,
+        value: u8,
+        size: usize,
+        waits: &[Handle],
+    ) -> Handle {
+        let mut event = ptr::null_mut();
+        // SAFETY: memory of the test, of at least that size.
+        ok(unsafe {
+            (self.f.urEnqueueUSMFill)(
+                queue,
+                memory,
+                1,
+                (&raw const value).cast(),
+                size,
+                waits.len() as u32,
+                list(waits),
+                &raw mut event,
+            )
+        });
+        self.event(event)
+    }
+
+    /// Copies memory to the host when the events are complete, and waits for that.
+    pub(crate) fn read(
+        &self,
+        queue: Handle,
+        memory: *const c_void,
+        size: usize,
+        waits: &[Handle],
+    ) -> Vec<u8> {
+        let mut bytes = vec![0_u8; size];
+        // SAFETY: memory of the test, of at least that size.
+        ok(unsafe {
+            (self.f.urEnqueueUSMMemcpy)(
+                queue,
+                true,
+                bytes.as_mut_ptr().cast(),
+                memory,
+                size,
+                waits.len() as u32,
+                list(waits),
+                ptr::null_mut(),
+            )
+        });
+        bytes
+    }
+}
+
+/// A wait list as C passes it: nothing for none.
+pub(crate) fn list(events: &[Handle]) -> *const Handle {
+    if events.is_empty() {
+        ptr::null()
+    } else {
+        events.as_ptr()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for made in self.made.take().into_iter().rev() {
+            // SAFETY: what the test made and has not given back.
+            unsafe {
+                match made {
+                    Made::Queue(queue) => {
+                        (self.f.urQueueFinish)(queue);
+                        (self.f.urQueueRelease)(queue)
+                    }
+                    Made::Event(event) => (self.f.urEventRelease)(event),
+                    Made::Pool(pool) => (self.f.urUSMPoolRelease)(pool),
+                }
+            };
+        }
+        // SAFETY: the test's own context.
+        unsafe { (self.f.urContextRelease)(self.context) };
+    }
+}
