@@ -28,7 +28,11 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     }
     let both = options.has("rust") == options.has("python");
     let with_python = both || options.has("python");
-    python_env::prepare(if with_python { &["build", "test"] } else { &[] })?;
+    python_env::prepare(match (both, with_python) {
+        (true, _) => &["build", "test", "ur"],
+        (false, true) => &["build", "test"],
+        (false, false) => &[],
+    })?;
     if with_python {
         let wheel = wheel::build(Reach::Here, Profile::Test)?;
         python_env::install_wheel(&wheel)?;

@@ -18,7 +18,9 @@ use crate::structures::Header;
 #[derive(Debug)]
 pub(crate) struct Event {
     place: Place<Event>,
-    queue: Arc<Queue>,
+    context: Arc<Context>,
+    /// None of an event that no command was enqueued for.
+    queue: Option<Arc<Queue>>,
     command: Command,
     runtime: millpond::Event,
 }
@@ -37,18 +39,28 @@ impl Event {
     ) -> Answer<Arc<Self>> {
         create(|place| Self {
             place,
-            queue,
+            context: Arc::clone(queue.context()),
+            queue: Some(queue),
             command,
+            runtime,
+        })
+    }
+
+    /// An event that nobody has to wait for.
+    fn over(context: Arc<Context>) -> Answer<Arc<Self>> {
+        let queue = context.first().memory_queue()?;
+        let runtime = queue.barrier(&[]).map_err(|error| code(&error))?;
+        create(|place| Self {
+            place,
+            context,
+            queue: None,
+            command: Command::EVENTS_WAIT,
             runtime,
         })
     }
 
     pub(crate) fn handle(&self) -> Handle<Self> {
         self.place.handle()
-    }
-
-    pub(crate) fn context(&self) -> &Arc<Context> {
-        self.queue.context()
     }
 
     pub(crate) fn runtime(&self) -> &millpond::Event {
@@ -67,7 +79,7 @@ impl Event {
     fn moment(&self, what: ProfilingInfo) -> Answer<u64> {
         let times = self.runtime.times().map_err(|_| match what {
             // Known later only, and not owed.
-            ProfilingInfo::COMMAND_QUEUED if self.queue.runtime().is_profiling() => {
+            ProfilingInfo::COMMAND_QUEUED if self.runtime.queue().is_profiling() => {
                 Code::UNSUPPORTED_ENUMERATION
             }
             _ => Code::PROFILING_INFO_NOT_AVAILABLE,
@@ -92,8 +104,11 @@ entry! {
     ) {
         let event = event.get()?;
         let property: Property = match what {
-            EventInfo::COMMAND_QUEUE => event.queue.handle().into(),
-            EventInfo::CONTEXT => event.context().handle().into(),
+            EventInfo::COMMAND_QUEUE => {
+                let queue = event.queue.as_ref();
+                queue.map_or(Handle::NULL, |queue| queue.handle()).into()
+            }
+            EventInfo::CONTEXT => event.context.handle().into(),
             EventInfo::COMMAND_TYPE => event.command.0.into(),
             EventInfo::COMMAND_EXECUTION_STATUS => event.status().0.into(),
             EventInfo::REFERENCE_COUNT => event.place.references().into(),
@@ -151,15 +166,20 @@ entry! {
         Ok(())
     }
 
+    /// The event with this native handle; one that is over for none.
     fn urEventCreateWithNativeHandle(
         native: usize,
         context: Handle<Context>,
         _properties: In<Header>,
         event: Out<Handle<Event>>,
     ) {
-        context.get()?;
+        let context = context.get()?;
         let event = event.required()?;
         let same = Handle::<Event>::of_native(native);
+        if native == 0 {
+            event.set(Event::over(context)?.handle());
+            return Ok(());
+        }
         same.retain()?;
         event.set(same);
         Ok(())

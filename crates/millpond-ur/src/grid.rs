@@ -99,7 +99,7 @@ pub(crate) fn copy_grid(enqueued: Enqueued<'_>, src: Grid, dst: Grid, extent: Ex
     })
 }
 
-/// Fills the rows of a grid with a pattern, of which the width is a multiple.
+/// Fills a grid with a pattern, which goes on from row to row; all bytes are a multiple of it.
 pub(crate) fn fill_grid(
     enqueued: Enqueued<'_>,
     dst: Grid,
@@ -107,16 +107,20 @@ pub(crate) fn fill_grid(
     pattern: &[u8],
 ) -> Answer {
     let claims = [touch(dst.address, dst.span(extent)?, Access::Update)];
-    let times = PIECE.min(extent.width) / pattern.len();
-    let piece = pattern.repeat(times.max(1));
+    let piece = pattern.repeat((PIECE / pattern.len()).max(1));
     enqueued.submit(|queue, after| {
         queue.task_at("fill of rows", &claims, after, move || {
+            let mut at = 0;
             for row in extent.rows() {
-                for begin in (0..extent.width).step_by(piece.len()) {
-                    let bytes = piece.len().min(extent.width - begin);
+                let mut begin = 0;
+                while begin < extent.width {
+                    let from = &piece[at..];
+                    let bytes = from.len().min(extent.width - begin);
                     let dst = dst.row(row).offset(begin).as_ptr::<u8>();
                     // SAFETY: as for copies; the piece is memory of this closure.
-                    unsafe { ptr::copy_nonoverlapping(piece.as_ptr(), dst, bytes) }
+                    unsafe { ptr::copy_nonoverlapping(from.as_ptr(), dst, bytes) }
+                    begin += bytes;
+                    at = (at + bytes) % piece.len();
                 }
             }
             Ok(())

@@ -220,6 +220,12 @@ numbers! {
     PeerInfo { ACCESS_SUPPORT = 0, ATOMICS_SUPPORT = 1 }
 }
 
+impl QueueFlags {
+    /// Those that queues of the host may have: all but those of queues on devices.
+    pub(crate) const ON_HOST: Self =
+        Self(Self::KNOWN & !(Self::ON_DEVICE.0 | Self::ON_DEVICE_DEFAULT.0));
+}
+
 /// Lists of flags.
 macro_rules! flags {
     ($($(#[$doc:meta])* $name:ident { $($flag:ident = $bit:expr),* ; $($more:expr)? })*) => {$(
@@ -255,7 +261,7 @@ macro_rules! flags {
 flags! {
     /// Of contexts.
     ContextFlags { TBD = 0; }
-    /// Of queues; those that are hints have no name here.
+    /// Of queues. Beside order and times they are hints, which are taken and change nothing.
     QueueFlags {
         OUT_OF_ORDER_EXEC_MODE_ENABLE = 0, PROFILING_ENABLE = 1, ON_DEVICE = 2,
         ON_DEVICE_DEFAULT = 3, PRIORITY_LOW = 5, PRIORITY_HIGH = 6, SUBMISSION_BATCHED = 7,

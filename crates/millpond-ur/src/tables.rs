@@ -130,6 +130,14 @@ pub fn functions_by_name() -> impl Iterator<Item = (&'static str, Option<*const 
     rows.map(|row| (row.name, row.entry.map(|entry| entry.0)))
 }
 
+/// The tables of the newest loaders, each the names of its functions, in their order.
+pub fn newest() -> impl Iterator<Item = impl Iterator<Item = &'static str>> {
+    let is_in = |row: &&Row| row.rows.are_in(Generation::Of2026);
+    TABLES
+        .iter()
+        .map(move |table| table.rows.iter().filter(is_in).map(|row| row.name))
+}
+
 /// The table of all functions, of which the first word of every handle is the address.
 pub(crate) fn functions() -> &'static Entry {
     static ALL: OnceLock<Box<[Entry]>> = OnceLock::new();
@@ -442,5 +450,33 @@ tables! {
     }
     new DeviceExp urGetDeviceExpProcAddrTable {
         new urDeviceWaitExp in device,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TABLES, entries, functions_by_name};
+    use crate::loader::Generation;
+
+    #[test]
+    fn generations_have_their_own_layouts_without_gaps() {
+        let sizes = |generation| {
+            let sizes = TABLES
+                .iter()
+                .map(|table| entries(generation, table.name).len());
+            sizes.filter(|&size| size > 0).collect::<Vec<_>>()
+        };
+        let (old, new) = (sizes(Generation::Of2025), sizes(Generation::Of2026));
+        // With the entry that loaders of 2025 have and nobody names.
+        assert_eq!((old.len(), old.iter().sum::<usize>()), (21, 212));
+        assert_eq!((new.len(), new.iter().sum::<usize>()), (26, 241));
+    }
+
+    #[test]
+    fn what_is_offered_is_in_one_place_of_each_layout() {
+        for (name, function) in functions_by_name() {
+            let others = functions_by_name().filter(|(other, _)| *other == name);
+            assert!(others.count() == 1 || function.is_none(), "{name}");
+        }
     }
 }

@@ -148,7 +148,8 @@ entry! {
         let queue = &queue.get()?;
         let grid = Grid::plane(memory.required()?, pitch);
         let extent = Extent::plane(width, height);
-        let value = pattern(value, pattern_size, width)?;
+        let filled = width.checked_mul(height).ok_or(Code::INVALID_SIZE)?;
+        let value = pattern(value, pattern_size, filled)?;
         let waits = &Waits::new(count, list)?;
         check_range(grid.address, grid.span(extent)?)?;
         let enqueued =

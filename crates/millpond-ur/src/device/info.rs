@@ -23,8 +23,6 @@ const NATIVE_KERNELS: u32 = 1 << 1;
 const READ_WRITE_CACHE: u32 = 2;
 /// Memory of a work group is memory like other.
 const LOCAL_IN_GLOBAL: u32 = 2;
-/// Queues of the host may be all that they can be.
-const QUEUES: u32 = QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE.0 | QueueFlags::PROFILING_ENABLE.0;
 
 /// What there is.
 const THERE: &[DeviceInfo] = &[
@@ -269,7 +267,9 @@ impl Device {
             DeviceInfo::TYPE => DeviceType::CPU.0.into(),
             DeviceInfo::SINGLE_FP_CONFIG => FLOATS.into(),
             DeviceInfo::DOUBLE_FP_CONFIG => (u32::from(info.float64) * FLOATS).into(),
-            DeviceInfo::QUEUE_PROPERTIES | DeviceInfo::QUEUE_ON_HOST_PROPERTIES => QUEUES.into(),
+            DeviceInfo::QUEUE_PROPERTIES | DeviceInfo::QUEUE_ON_HOST_PROPERTIES => {
+                QueueFlags::ON_HOST.0.into()
+            }
             DeviceInfo::GLOBAL_MEM_CACHE_TYPE => READ_WRITE_CACHE.into(),
             DeviceInfo::LOCAL_MEM_TYPE => LOCAL_IN_GLOBAL.into(),
             DeviceInfo::ENDIAN_LITTLE => cfg!(target_endian = "little").into(),

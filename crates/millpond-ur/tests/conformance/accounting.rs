@@ -65,54 +65,51 @@ fn questions_that_make_no_sense_are_errors() {
     let mut value = 0_usize;
     let mut size = 0_usize;
     let place = (&raw mut value).cast();
-    // SAFETY: places of the sizes that are named, or none.
-    unsafe {
-        let what = UsmPoolInfo::USED_CURRENT_EXP.0;
-        fails(
-            (f.urUSMPoolGetInfoExp)(pool, what, ptr::null_mut(), ptr::null_mut()),
-            Code::INVALID_NULL_POINTER,
-        );
-        fails(
-            (f.urUSMPoolGetInfoExp)(ptr::null_mut(), what, place, ptr::null_mut()),
-            Code::INVALID_NULL_HANDLE,
-        );
-        fails(
-            (f.urUSMPoolGetInfoExp)(pool, 0x2056, place, ptr::null_mut()),
-            Code::INVALID_ENUMERATION,
-        );
-        ok((f.urUSMPoolGetInfoExp)(
-            pool,
-            what,
-            ptr::null_mut(),
-            &raw mut size,
-        ));
-        assert_eq!(size, size_of::<usize>());
-        fails(
-            (f.urUSMPoolGetInfo)(pool, 0, 0, place, ptr::null_mut()),
-            Code::INVALID_SIZE,
-        );
-        fails(
-            (f.urUSMPoolGetInfo)(pool, 1, 4, place, ptr::null_mut()),
-            Code::INVALID_SIZE,
-        );
-        ok((f.urUSMPoolGetInfo)(pool, 1, 8, place, ptr::null_mut()));
-        assert_eq!(value, world.context.addr());
-        let threshold = UsmPoolInfo::RELEASE_THRESHOLD_EXP.0;
-        fails(
-            (f.urUSMPoolSetInfoExp)(pool, threshold, ptr::null(), 8),
-            Code::INVALID_NULL_POINTER,
-        );
-        fails(
-            (f.urUSMPoolSetInfoExp)(pool, threshold, place, 4),
-            Code::INVALID_SIZE,
-        );
-        fails(
-            (f.urUSMPoolSetInfoExp)(pool, 0x2056, place, 8),
-            Code::INVALID_ENUMERATION,
-        );
-        fails(
-            (f.urUSMPoolSetInfoExp)(pool, what, place, 8),
-            Code::UNSUPPORTED_ENUMERATION,
-        );
-    }
+    let what = UsmPoolInfo::USED_CURRENT_EXP.0;
+    fails(
+        (f.urUSMPoolGetInfoExp)(pool, what, ptr::null_mut(), ptr::null_mut()),
+        Code::INVALID_NULL_POINTER,
+    );
+    fails(
+        (f.urUSMPoolGetInfoExp)(ptr::null_mut(), what, place, ptr::null_mut()),
+        Code::INVALID_NULL_HANDLE,
+    );
+    fails(
+        (f.urUSMPoolGetInfoExp)(pool, 0x2056, place, ptr::null_mut()),
+        Code::INVALID_ENUMERATION,
+    );
+    ok((f.urUSMPoolGetInfoExp)(
+        pool,
+        what,
+        ptr::null_mut(),
+        &raw mut size,
+    ));
+    assert_eq!(size, size_of::<usize>());
+    fails(
+        (f.urUSMPoolGetInfo)(pool, 0, 0, place, ptr::null_mut()),
+        Code::INVALID_SIZE,
+    );
+    fails(
+        (f.urUSMPoolGetInfo)(pool, 1, 4, place, ptr::null_mut()),
+        Code::INVALID_SIZE,
+    );
+    ok((f.urUSMPoolGetInfo)(pool, 1, 8, place, ptr::null_mut()));
+    assert_eq!(value, world.context.addr());
+    let threshold = UsmPoolInfo::RELEASE_THRESHOLD_EXP.0;
+    fails(
+        (f.urUSMPoolSetInfoExp)(pool, threshold, ptr::null(), 8),
+        Code::INVALID_NULL_POINTER,
+    );
+    fails(
+        (f.urUSMPoolSetInfoExp)(pool, threshold, place, 4),
+        Code::INVALID_SIZE,
+    );
+    fails(
+        (f.urUSMPoolSetInfoExp)(pool, 0x2056, place, 8),
+        Code::INVALID_ENUMERATION,
+    );
+    fails(
+        (f.urUSMPoolSetInfoExp)(pool, what, place, 8),
+        Code::UNSUPPORTED_ENUMERATION,
+    );
 }

@@ -11,17 +11,14 @@ const BYTES: usize = 10_000;
 
 fn info(world: &World, memory: *const c_void, what: UsmAllocInfo) -> Result<usize, Code> {
     let mut value = 0_usize;
-    // SAFETY: a place that is large enough for every property.
-    let code = unsafe {
-        (world.f.urUSMGetMemAllocInfo)(
-            world.context,
-            memory,
-            what.0,
-            8,
-            (&raw mut value).cast(),
-            ptr::null_mut(),
-        )
-    };
+    let code = (world.f.urUSMGetMemAllocInfo)(
+        world.context,
+        memory,
+        what.0,
+        8,
+        (&raw mut value).cast(),
+        ptr::null_mut(),
+    );
     if code == 0 {
         Ok(value)
     } else {
@@ -64,19 +61,16 @@ fn every_kind_of_memory_is_allocated_in_order_and_known_by_its_address() {
         ];
         for (call, command, kind) in calls {
             let (mut memory, mut event) = (ptr::null_mut(), ptr::null_mut());
-            // SAFETY: places for what is answered.
-            ok(unsafe {
-                call(
-                    queue,
-                    ptr::null_mut(),
-                    BYTES,
-                    ptr::null(),
-                    0,
-                    ptr::null(),
-                    &raw mut memory,
-                    &raw mut event,
-                )
-            });
+            ok(call(
+                queue,
+                ptr::null_mut(),
+                BYTES,
+                ptr::null(),
+                0,
+                ptr::null(),
+                &raw mut memory,
+                &raw mut event,
+            ));
             world.event(event);
             assert_eq!(
                 world.event_info(event, EventInfo::COMMAND_TYPE.0),
@@ -127,23 +121,19 @@ fn memory_of_either_way_is_freed_either_way() {
     let queue = world.queue(0);
     let f = world.f;
     let mut memory = ptr::null_mut();
-    // SAFETY: a place for the memory.
-    ok(unsafe {
-        (f.urUSMDeviceAlloc)(
-            world.context,
-            world.device,
-            ptr::null(),
-            ptr::null_mut(),
-            BYTES,
-            &raw mut memory,
-        )
-    });
+    ok((f.urUSMDeviceAlloc)(
+        world.context,
+        world.device,
+        ptr::null(),
+        ptr::null_mut(),
+        BYTES,
+        &raw mut memory,
+    ));
     world.fill(queue, memory, 1, BYTES, &[]);
     world.free(queue, memory, &[]);
     let memory = world.alloc(queue, ptr::null_mut(), BYTES);
     world.fill(queue, memory, 1, BYTES, &[]);
-    // SAFETY: memory of the test.
-    ok(unsafe { (f.urUSMFree)(world.context, memory) });
+    ok((f.urUSMFree)(world.context, memory));
     world.finish(queue);
 }
 
@@ -155,47 +145,45 @@ fn memory_is_freed_once_by_its_first_byte_in_its_context() {
     let memory = world.alloc(queue, ptr::null_mut(), BYTES);
     let mut on_host = 0_u64;
     let mut other = ptr::null_mut();
-    // SAFETY: a device, and a place for the context.
-    ok(unsafe { (f.urContextCreate)(1, &raw const world.device, ptr::null(), &raw mut other) });
-    // SAFETY: no context has memory at these addresses; none is looked at.
-    unsafe {
-        for wrong in [memory.wrapping_byte_add(256), (&raw mut on_host).cast()] {
-            let mut event = ptr::null_mut();
-            let code = (f.urEnqueueUSMFreeExp)(
-                queue,
-                ptr::null_mut(),
-                wrong,
-                0,
-                ptr::null(),
-                &raw mut event,
-            );
-            fails(code, Code::INVALID_MEM_OBJECT);
-            assert!(event.is_null());
-            fails(
-                (f.urUSMFree)(world.context, wrong),
-                Code::INVALID_MEM_OBJECT,
-            );
-        }
-        fails((f.urUSMFree)(other, memory), Code::INVALID_MEM_OBJECT);
-        ok((f.urContextRelease)(other));
-    }
-    world.free(queue, memory, &[]);
-    // SAFETY: as above.
-    unsafe {
+    ok((f.urContextCreate)(
+        1,
+        &raw const world.device,
+        ptr::null(),
+        &raw mut other,
+    ));
+    for wrong in [memory.wrapping_byte_add(256), (&raw mut on_host).cast()] {
+        let mut event = ptr::null_mut();
         let code = (f.urEnqueueUSMFreeExp)(
             queue,
             ptr::null_mut(),
-            memory,
+            wrong,
             0,
             ptr::null(),
-            ptr::null_mut(),
+            &raw mut event,
         );
         fails(code, Code::INVALID_MEM_OBJECT);
+        assert!(event.is_null());
         fails(
-            (f.urUSMFree)(world.context, memory),
+            (f.urUSMFree)(world.context, wrong),
             Code::INVALID_MEM_OBJECT,
         );
     }
+    fails((f.urUSMFree)(other, memory), Code::INVALID_MEM_OBJECT);
+    ok((f.urContextRelease)(other));
+    world.free(queue, memory, &[]);
+    let code = (f.urEnqueueUSMFreeExp)(
+        queue,
+        ptr::null_mut(),
+        memory,
+        0,
+        ptr::null(),
+        ptr::null_mut(),
+    );
+    fails(code, Code::INVALID_MEM_OBJECT);
+    fails(
+        (f.urUSMFree)(world.context, memory),
+        Code::INVALID_MEM_OBJECT,
+    );
 }
 
 #[test]
@@ -219,33 +207,27 @@ fn wait_lists_have_events_or_are_none() {
         ] {
             let untouched = ptr::without_provenance_mut(0x55);
             let (mut got, mut made) = (untouched, ptr::null_mut());
-            // SAFETY: places for what is answered, and lists of as many as are named, or none.
-            let code = unsafe {
-                call(
-                    queue,
-                    ptr::null_mut(),
-                    BYTES,
-                    ptr::null(),
-                    count,
-                    events,
-                    &raw mut got,
-                    &raw mut made,
-                )
-            };
+            let code = call(
+                queue,
+                ptr::null_mut(),
+                BYTES,
+                ptr::null(),
+                count,
+                events,
+                &raw mut got,
+                &raw mut made,
+            );
             fails(code, Code::INVALID_EVENT_WAIT_LIST);
             assert_eq!((got, made), (untouched, ptr::null_mut()));
         }
-        // SAFETY: as above.
-        let code = unsafe {
-            (f.urEnqueueUSMFreeExp)(
-                queue,
-                ptr::null_mut(),
-                memory,
-                count,
-                events,
-                ptr::null_mut(),
-            )
-        };
+        let code = (f.urEnqueueUSMFreeExp)(
+            queue,
+            ptr::null_mut(),
+            memory,
+            count,
+            events,
+            ptr::null_mut(),
+        );
         fails(code, Code::INVALID_EVENT_WAIT_LIST);
     }
     world.free(queue, memory, &[event]);
@@ -265,17 +247,14 @@ fn alignment_is_kept() {
             align: 1 << power,
         };
         let mut memory = ptr::null_mut();
-        // SAFETY: a description, and a place for the memory.
-        ok(unsafe {
-            (f.urUSMSharedAlloc)(
-                world.context,
-                world.device,
-                &raw const desc,
-                ptr::null_mut(),
-                100,
-                &raw mut memory,
-            )
-        });
+        ok((f.urUSMSharedAlloc)(
+            world.context,
+            world.device,
+            &raw const desc,
+            ptr::null_mut(),
+            100,
+            &raw mut memory,
+        ));
         assert!(
             memory.addr().is_multiple_of(1 << power),
             "{memory:p} for 2^{power}"
@@ -292,20 +271,16 @@ fn alignment_is_kept() {
             align,
         };
         let mut memory = ptr::null_mut();
-        // SAFETY: as above.
-        let code = unsafe {
-            (f.urUSMHostAlloc)(
-                world.context,
-                &raw const desc,
-                ptr::null_mut(),
-                100,
-                &raw mut memory,
-            )
-        };
+        let code = (f.urUSMHostAlloc)(
+            world.context,
+            &raw const desc,
+            ptr::null_mut(),
+            100,
+            &raw mut memory,
+        );
         fails(code, expected);
     }
     for memory in held {
-        // SAFETY: memory of the test.
-        ok(unsafe { (f.urUSMFree)(world.context, memory) });
+        ok((f.urUSMFree)(world.context, memory));
     }
 }

@@ -15,33 +15,30 @@ const BYTES: usize = 1 << 20;
 fn memory(world: &World, kind: UsmType) -> *mut c_void {
     let mut memory = ptr::null_mut();
     let f = world.f;
-    // SAFETY: a place for the memory.
-    ok(unsafe {
-        match kind {
-            UsmType::HOST => (f.urUSMHostAlloc)(
-                world.context,
-                ptr::null(),
-                ptr::null_mut(),
-                BYTES,
-                &raw mut memory,
-            ),
-            UsmType::DEVICE => (f.urUSMDeviceAlloc)(
-                world.context,
-                world.device,
-                ptr::null(),
-                ptr::null_mut(),
-                BYTES,
-                &raw mut memory,
-            ),
-            _ => (f.urUSMSharedAlloc)(
-                world.context,
-                world.device,
-                ptr::null(),
-                ptr::null_mut(),
-                BYTES,
-                &raw mut memory,
-            ),
-        }
+    ok(match kind {
+        UsmType::HOST => (f.urUSMHostAlloc)(
+            world.context,
+            ptr::null(),
+            ptr::null_mut(),
+            BYTES,
+            &raw mut memory,
+        ),
+        UsmType::DEVICE => (f.urUSMDeviceAlloc)(
+            world.context,
+            world.device,
+            ptr::null(),
+            ptr::null_mut(),
+            BYTES,
+            &raw mut memory,
+        ),
+        _ => (f.urUSMSharedAlloc)(
+            world.context,
+            world.device,
+            ptr::null(),
+            ptr::null_mut(),
+            BYTES,
+            &raw mut memory,
+        ),
     });
     memory
 }
@@ -63,10 +60,8 @@ fn over(world: &World, memory: *mut c_void, size: usize, kind: UsmType) -> Resul
         flags: 2,
     };
     let mut pool = ptr::null_mut();
-    // SAFETY: a chain of descriptions, and a place for the pool.
-    let code = unsafe {
-        (world.f.urUSMPoolCreateExp)(world.context, world.device, &raw const desc, &raw mut pool)
-    };
+    let code =
+        (world.f.urUSMPoolCreateExp)(world.context, world.device, &raw const desc, &raw mut pool);
     if code == 0 { Ok(pool) } else { Err(Code(code)) }
 }
 
@@ -88,19 +83,16 @@ fn a_pool_over_memory_gives_out_that_memory_and_no_other() {
         let mut parts = Vec::new();
         loop {
             let mut part = ptr::null_mut();
-            // SAFETY: a place for the memory.
-            let code = unsafe {
-                call(
-                    queue,
-                    pool,
-                    BYTES / 4,
-                    ptr::null(),
-                    0,
-                    ptr::null(),
-                    &raw mut part,
-                    ptr::null_mut(),
-                )
-            };
+            let code = call(
+                queue,
+                pool,
+                BYTES / 4,
+                ptr::null(),
+                0,
+                ptr::null(),
+                &raw mut part,
+                ptr::null_mut(),
+            );
             if code != 0 {
                 break;
             }
@@ -114,19 +106,16 @@ fn a_pool_over_memory_gives_out_that_memory_and_no_other() {
         assert_eq!(parts.len(), 4);
         for (kind, other) in kinds {
             let mut part = ptr::null_mut();
-            // SAFETY: as above.
-            let code = unsafe {
-                other(
-                    queue,
-                    pool,
-                    256,
-                    ptr::null(),
-                    0,
-                    ptr::null(),
-                    &raw mut part,
-                    ptr::null_mut(),
-                )
-            };
+            let code = other(
+                queue,
+                pool,
+                256,
+                ptr::null(),
+                0,
+                ptr::null(),
+                &raw mut part,
+                ptr::null_mut(),
+            );
             assert_ne!(code, 0, "{kind:?}");
         }
         for part in parts {
@@ -143,15 +132,12 @@ fn a_pool_over_memory_gives_out_that_memory_and_no_other() {
             world.set_pool_info(pool, UsmPoolInfo::MAXIMUM_SIZE_EXP, 1),
             Code::INVALID_OPERATION,
         );
-        // SAFETY: the test's own memory and pool.
-        unsafe {
-            fails(
-                (f.urUSMFree)(world.context, buffer),
-                Code::HANDLE_OBJECT_IN_USE,
-            );
-            ok((f.urUSMPoolDestroyExp)(world.context, world.device, pool));
-            ok((f.urUSMFree)(world.context, buffer));
-        }
+        fails(
+            (f.urUSMFree)(world.context, buffer),
+            Code::HANDLE_OBJECT_IN_USE,
+        );
+        ok((f.urUSMPoolDestroyExp)(world.context, world.device, pool));
+        ok((f.urUSMFree)(world.context, buffer));
     }
 }
 
@@ -199,15 +185,8 @@ fn a_pool_is_over_memory_of_its_context_that_has_as_much_of_that_kind() {
         flags: 2,
     };
     let mut pool = ptr::null_mut();
-    // SAFETY: a chain of descriptions, and the test's own memory.
-    unsafe {
-        let code = (world.f.urUSMPoolCreateExp)(
-            world.context,
-            world.device,
-            &raw const desc,
-            &raw mut pool,
-        );
-        fails(code, Code::INVALID_ARGUMENT);
-        ok((world.f.urUSMFree)(world.context, buffer));
-    }
+    let code =
+        (world.f.urUSMPoolCreateExp)(world.context, world.device, &raw const desc, &raw mut pool);
+    fails(code, Code::INVALID_ARGUMENT);
+    ok((world.f.urUSMFree)(world.context, buffer));
 }

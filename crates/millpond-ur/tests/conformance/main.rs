@@ -8,6 +8,7 @@
     unsafe_code,
     reason = "calls the interface as C does, with pointers to values of its own"
 )]
+#![allow(clippy::print_stderr, reason = "says which tests are left out")]
 
 mod accounting;
 mod allocation;

@@ -9,12 +9,17 @@ use ur_adapter_millpond::numbers::{Code, ContextInfo, DeviceInfo, ProfilingInfo,
 use crate::support::shapes::{Handle, Header, Partition};
 use crate::support::world::{OUT_OF_ORDER, PROFILING, World, fails, ok};
 
-type Ask = unsafe extern "C" fn(Handle, u32, usize, *mut c_void, *mut usize) -> u32;
+type Ask = extern "C" fn(Handle, u32, usize, *mut c_void, *mut usize) -> u32;
 
 fn ask(call: Ask, object: Handle, what: u32) -> usize {
     let mut value = 0_usize;
-    // SAFETY: a place that is large enough for every number.
-    ok(unsafe { call(object, what, 8, (&raw mut value).cast(), ptr::null_mut()) });
+    ok(call(
+        object,
+        what,
+        8,
+        (&raw mut value).cast(),
+        ptr::null_mut(),
+    ));
     value
 }
 
@@ -27,18 +32,15 @@ fn references_are_counted_and_the_last_ends_the_handle() {
         ask(f.urQueueGetInfo, queue, QueueInfo::REFERENCE_COUNT.0),
         1
     );
-    // SAFETY: handles.
-    ok(unsafe { (f.urQueueRetain)(queue) });
+    ok((f.urQueueRetain)(queue));
     assert_eq!(
         ask(f.urQueueGetInfo, queue, QueueInfo::REFERENCE_COUNT.0),
         2
     );
-    ok(unsafe { (f.urQueueRelease)(queue) });
+    ok((f.urQueueRelease)(queue));
     world.release_queue(queue);
-    // SAFETY: a handle that is of nothing any more, which adapters of this package know.
-    fails(unsafe { (f.urQueueFinish)(queue) }, Code::INVALID_QUEUE);
-    // SAFETY: as above.
-    fails(unsafe { (f.urQueueRelease)(queue) }, Code::INVALID_QUEUE);
+    fails((f.urQueueFinish)(queue), Code::INVALID_QUEUE);
+    fails((f.urQueueRelease)(queue), Code::INVALID_QUEUE);
 }
 
 #[test]
@@ -51,32 +53,29 @@ fn an_event_outlives_its_queue_and_a_queue_its_context() {
     world.release_queue(queue);
     world.wait(freed);
     let mut context = ptr::null_mut();
-    // SAFETY: places for what is answered.
-    unsafe {
-        ok((f.urContextCreate)(
-            1,
-            &raw const world.device,
-            ptr::null(),
-            &raw mut context,
-        ));
-        let mut queue = ptr::null_mut();
-        ok((f.urQueueCreate)(
-            context,
-            world.device,
-            ptr::null(),
-            &raw mut queue,
-        ));
-        ok((f.urContextRelease)(context));
-        assert_eq!(
-            ask(f.urQueueGetInfo, queue, QueueInfo::CONTEXT.0),
-            context.addr()
-        );
-        assert_eq!(
-            ask(f.urContextGetInfo, context, ContextInfo::NUM_DEVICES.0),
-            1
-        );
-        ok((f.urQueueRelease)(queue));
-    }
+    ok((f.urContextCreate)(
+        1,
+        &raw const world.device,
+        ptr::null(),
+        &raw mut context,
+    ));
+    let mut queue = ptr::null_mut();
+    ok((f.urQueueCreate)(
+        context,
+        world.device,
+        ptr::null(),
+        &raw mut queue,
+    ));
+    ok((f.urContextRelease)(context));
+    assert_eq!(
+        ask(f.urQueueGetInfo, queue, QueueInfo::CONTEXT.0),
+        context.addr()
+    );
+    assert_eq!(
+        ask(f.urContextGetInfo, context, ContextInfo::NUM_DEVICES.0),
+        1
+    );
+    ok((f.urQueueRelease)(queue));
 }
 
 #[test]
@@ -87,22 +86,19 @@ fn a_context_calls_its_deleters_when_it_goes() {
     }
     let world = World::new();
     let mut context = ptr::null_mut();
-    // SAFETY: places for what is answered, and a function with that argument.
-    unsafe {
-        ok((world.f.urContextCreate)(
-            1,
-            &raw const world.device,
-            ptr::null(),
-            &raw mut context,
-        ));
-        ok((world.f.urContextSetExtendedDeleter)(
-            context,
-            gone,
-            ptr::null_mut(),
-        ));
-        assert_eq!(CALLS.load(Ordering::SeqCst), 0);
-        ok((world.f.urContextRelease)(context));
-    }
+    ok((world.f.urContextCreate)(
+        1,
+        &raw const world.device,
+        ptr::null(),
+        &raw mut context,
+    ));
+    ok((world.f.urContextSetExtendedDeleter)(
+        context,
+        gone,
+        ptr::null_mut(),
+    ));
+    assert_eq!(CALLS.load(Ordering::SeqCst), 0);
+    ok((world.f.urContextRelease)(context));
     assert_eq!(CALLS.load(Ordering::SeqCst), 1);
 }
 
@@ -123,17 +119,14 @@ fn queues_say_how_they_were_made() {
 fn times_are_in_order_where_they_are_kept() {
     let world = World::new();
     let mut memory = ptr::null_mut();
-    // SAFETY: a place for the memory.
-    ok(unsafe {
-        (world.f.urUSMDeviceAlloc)(
-            world.context,
-            world.device,
-            ptr::null(),
-            ptr::null_mut(),
-            4096,
-            &raw mut memory,
-        )
-    });
+    ok((world.f.urUSMDeviceAlloc)(
+        world.context,
+        world.device,
+        ptr::null(),
+        ptr::null_mut(),
+        4096,
+        &raw mut memory,
+    ));
     for flags in [PROFILING, PROFILING | OUT_OF_ORDER, 0] {
         let queue = world.queue(flags);
         let mut last = 0;
@@ -142,16 +135,13 @@ fn times_are_in_order_where_they_are_kept() {
             world.wait(event);
             for moment in 0..=4 {
                 let mut time = 0_u64;
-                // SAFETY: a place for a time.
-                let code = unsafe {
-                    (world.f.urEventGetProfilingInfo)(
-                        event,
-                        moment,
-                        8,
-                        (&raw mut time).cast(),
-                        ptr::null_mut(),
-                    )
-                };
+                let code = (world.f.urEventGetProfilingInfo)(
+                    event,
+                    moment,
+                    8,
+                    (&raw mut time).cast(),
+                    ptr::null_mut(),
+                );
                 if flags == 0 {
                     fails(code, Code::PROFILING_INFO_NOT_AVAILABLE);
                 } else {
@@ -162,14 +152,14 @@ fn times_are_in_order_where_they_are_kept() {
             }
         }
         let (mut device, mut host) = (0, 0);
-        // SAFETY: places for two times.
-        ok(unsafe {
-            (world.f.urDeviceGetGlobalTimestamps)(world.device, &raw mut device, &raw mut host)
-        });
+        ok((world.f.urDeviceGetGlobalTimestamps)(
+            world.device,
+            &raw mut device,
+            &raw mut host,
+        ));
         assert!(device >= last, "the device's clock is that of its commands");
     }
-    // SAFETY: memory of the test.
-    ok(unsafe { (world.f.urUSMFree)(world.context, memory) });
+    ok((world.f.urUSMFree)(world.context, memory));
     assert_eq!(ProfilingInfo::COMMAND_COMPLETE.0, 4);
 }
 
@@ -178,37 +168,28 @@ fn every_property_of_a_device_has_one_size_or_is_not_known() {
     let world = World::new();
     for what in (0..0x2100).chain([0x4000, 0x6000, 0x7000, 0x8000, 0x9000]) {
         let mut size = 0_usize;
-        // SAFETY: a place for the size.
-        let code = unsafe {
-            (world.f.urDeviceGetInfo)(world.device, what, 0, ptr::null_mut(), &raw mut size)
-        };
+        let code = (world.f.urDeviceGetInfo)(world.device, what, 0, ptr::null_mut(), &raw mut size);
         if code != 0 {
             let unknown = [Code::UNSUPPORTED_ENUMERATION, Code::INVALID_ENUMERATION];
             assert!(unknown.contains(&Code(code)), "property {what:#x}: {code}");
             continue;
         }
         let mut value = vec![0_u8; size.max(1)];
-        // SAFETY: a place of the size that was answered.
-        ok(unsafe {
-            (world.f.urDeviceGetInfo)(
+        ok((world.f.urDeviceGetInfo)(
+            world.device,
+            what,
+            size,
+            value.as_mut_ptr().cast(),
+            ptr::null_mut(),
+        ));
+        if size > 0 {
+            let code = (world.f.urDeviceGetInfo)(
                 world.device,
                 what,
-                size,
+                size - 1,
                 value.as_mut_ptr().cast(),
                 ptr::null_mut(),
-            )
-        });
-        if size > 0 {
-            // SAFETY: as above, of a byte less.
-            let code = unsafe {
-                (world.f.urDeviceGetInfo)(
-                    world.device,
-                    what,
-                    size - 1,
-                    value.as_mut_ptr().cast(),
-                    ptr::null_mut(),
-                )
-            };
+            );
             fails(code, Code::INVALID_SIZE);
         }
     }
@@ -241,56 +222,53 @@ fn parts_of_a_device_have_queues_and_memory() {
     };
     let mut parts = [ptr::null_mut(); 2];
     let mut count = 0;
-    // SAFETY: places for what is answered.
-    unsafe {
-        ok((f.urDevicePartition)(
-            world.device,
-            &raw const partition,
-            2,
-            parts.as_mut_ptr(),
-            &raw mut count,
+    ok((f.urDevicePartition)(
+        world.device,
+        &raw const partition,
+        2,
+        parts.as_mut_ptr(),
+        &raw mut count,
+    ));
+    assert_eq!(count, 2);
+    for part in parts {
+        assert_eq!(
+            ask(f.urDeviceGetInfo, part, DeviceInfo::PARENT_DEVICE.0),
+            world.device.addr()
+        );
+        assert_eq!(
+            ask(f.urDeviceGetInfo, part, DeviceInfo::MAX_COMPUTE_UNITS.0) as u32,
+            cores / 2
+        );
+        let (mut queue, mut memory) = (ptr::null_mut(), ptr::null_mut());
+        ok((f.urQueueCreate)(
+            world.context,
+            part,
+            ptr::null(),
+            &raw mut queue,
         ));
-        assert_eq!(count, 2);
-        for part in parts {
-            assert_eq!(
-                ask(f.urDeviceGetInfo, part, DeviceInfo::PARENT_DEVICE.0),
-                world.device.addr()
-            );
-            assert_eq!(
-                ask(f.urDeviceGetInfo, part, DeviceInfo::MAX_COMPUTE_UNITS.0) as u32,
-                cores / 2
-            );
-            let (mut queue, mut memory) = (ptr::null_mut(), ptr::null_mut());
-            ok((f.urQueueCreate)(
-                world.context,
-                part,
-                ptr::null(),
-                &raw mut queue,
-            ));
-            ok((f.urEnqueueUSMDeviceAllocExp)(
-                queue,
-                ptr::null_mut(),
-                1000,
-                ptr::null(),
-                0,
-                ptr::null(),
-                &raw mut memory,
-                ptr::null_mut(),
-            ));
-            let filled = world.fill(queue, memory, 6, 1000, &[]);
-            // The whole may use a part's memory, and free it.
-            let other = world.queue(0);
-            assert!(
-                world
-                    .read(other, memory, 1000, &[filled])
-                    .iter()
-                    .all(|&byte| byte == 6)
-            );
-            let freed = world.free(other, memory, &[]);
-            world.wait(freed);
-            ok((f.urQueueRelease)(queue));
-            ok((f.urDeviceRelease)(part));
-        }
+        ok((f.urEnqueueUSMDeviceAllocExp)(
+            queue,
+            ptr::null_mut(),
+            1000,
+            ptr::null(),
+            0,
+            ptr::null(),
+            &raw mut memory,
+            ptr::null_mut(),
+        ));
+        let filled = world.fill(queue, memory, 6, 1000, &[]);
+        // The whole may use a part's memory, and free it.
+        let other = world.queue(0);
+        assert!(
+            world
+                .read(other, memory, 1000, &[filled])
+                .iter()
+                .all(|&byte| byte == 6)
+        );
+        let freed = world.free(other, memory, &[]);
+        world.wait(freed);
+        ok((f.urQueueRelease)(queue));
+        ok((f.urDeviceRelease)(part));
     }
 }
 
@@ -301,29 +279,26 @@ fn a_native_handle_leads_back_to_the_object() {
     let mut native = 0_usize;
     let mut same = ptr::null_mut();
     let f = world.f;
-    // SAFETY: places for what is answered.
-    unsafe {
-        ok((f.urQueueGetNativeHandle)(
-            queue,
-            ptr::null(),
-            &raw mut native,
-        ));
-        ok((f.urQueueCreateWithNativeHandle)(
-            native,
-            world.context,
-            world.device,
-            ptr::null(),
-            &raw mut same,
-        ));
-        assert_eq!(same, queue);
-        ok((f.urQueueRelease)(same));
-        let code = (f.urQueueCreateWithNativeHandle)(
-            77,
-            world.context,
-            world.device,
-            ptr::null(),
-            &raw mut same,
-        );
-        fails(code, Code::INVALID_QUEUE);
-    }
+    ok((f.urQueueGetNativeHandle)(
+        queue,
+        ptr::null(),
+        &raw mut native,
+    ));
+    ok((f.urQueueCreateWithNativeHandle)(
+        native,
+        world.context,
+        world.device,
+        ptr::null(),
+        &raw mut same,
+    ));
+    assert_eq!(same, queue);
+    ok((f.urQueueRelease)(same));
+    let code = (f.urQueueCreateWithNativeHandle)(
+        77,
+        world.context,
+        world.device,
+        ptr::null(),
+        &raw mut same,
+    );
+    fails(code, Code::INVALID_QUEUE);
 }

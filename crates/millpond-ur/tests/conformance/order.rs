@@ -14,24 +14,20 @@ const BYTES: usize = 4096;
 fn held(world: &World) -> Option<(*mut c_void, Handle, Gate)> {
     let queue = world.queue(0);
     let mut memory = ptr::null_mut();
-    // SAFETY: a place for the memory.
-    ok(unsafe {
-        (world.f.urUSMSharedAlloc)(
-            world.context,
-            world.device,
-            ptr::null(),
-            ptr::null_mut(),
-            BYTES,
-            &raw mut memory,
-        )
-    });
+    ok((world.f.urUSMSharedAlloc)(
+        world.context,
+        world.device,
+        ptr::null(),
+        ptr::null_mut(),
+        BYTES,
+        &raw mut memory,
+    ));
     let gate = Gate::close(queue)?;
     Some((memory, queue, gate))
 }
 
 fn give_back(world: &World, memory: *mut c_void) {
-    // SAFETY: memory of the test.
-    ok(unsafe { (world.f.urUSMFree)(world.context, memory) });
+    ok((world.f.urUSMFree)(world.context, memory));
 }
 
 #[test]
@@ -79,10 +75,12 @@ fn an_out_of_order_queue_keeps_no_order_but_that_of_events_and_barriers() {
     world.wait(free);
     assert!(!world.is_complete(held));
     let mut barrier = ptr::null_mut();
-    // SAFETY: a place for the event.
-    ok(unsafe {
-        (world.f.urEnqueueEventsWaitWithBarrier)(queue, 0, ptr::null(), &raw mut barrier)
-    });
+    ok((world.f.urEnqueueEventsWaitWithBarrier)(
+        queue,
+        0,
+        ptr::null(),
+        &raw mut barrier,
+    ));
     world.event(barrier);
     let behind = world.fill(queue, memory, 3, BYTES, &[]);
     assert!(!world.is_complete(barrier) && !world.is_complete(behind));
@@ -109,21 +107,18 @@ fn a_wait_for_events_ends_with_the_last_of_them_and_one_for_nothing_with_the_que
     let done = world.fill(queue, memory, 1, BYTES, &[]);
     let mut waits = [ptr::null_mut(); 2];
     let both = [done, gate.event];
-    // SAFETY: a list of two events, and places for two more.
-    unsafe {
-        ok((world.f.urEnqueueEventsWait)(
-            queue,
-            2,
-            both.as_ptr(),
-            &raw mut waits[0],
-        ));
-        ok((world.f.urEnqueueEventsWait)(
-            held_queue,
-            0,
-            ptr::null(),
-            &raw mut waits[1],
-        ));
-    }
+    ok((world.f.urEnqueueEventsWait)(
+        queue,
+        2,
+        both.as_ptr(),
+        &raw mut waits[0],
+    ));
+    ok((world.f.urEnqueueEventsWait)(
+        held_queue,
+        0,
+        ptr::null(),
+        &raw mut waits[1],
+    ));
     for wait in waits {
         world.event(wait);
         assert!(!world.is_complete(wait));
@@ -152,13 +147,11 @@ fn callbacks_are_called_once_when_the_command_is_done() {
     };
     let event = world.fill(queue, memory, 1, BYTES, &[]);
     let data = ptr::without_provenance_mut(0x55);
-    // SAFETY: an event and a function with those arguments.
-    ok(unsafe { (world.f.urEventSetCallback)(event, 0, count, data) });
+    ok((world.f.urEventSetCallback)(event, 0, count, data));
     assert_eq!(CALLS.load(Ordering::SeqCst), 0);
     gate.open();
     world.finish(queue);
-    // SAFETY: as above; it is told at once now.
-    ok(unsafe { (world.f.urEventSetCallback)(event, 0, count, data) });
+    ok((world.f.urEventSetCallback)(event, 0, count, data));
     while CALLS.load(Ordering::SeqCst) < 2 {
         std::thread::yield_now();
     }

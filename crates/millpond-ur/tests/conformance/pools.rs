@@ -13,43 +13,42 @@ const BYTES: usize = 1 << 20;
 
 fn default_pool(world: &World) -> Handle {
     let mut pool = ptr::null_mut();
-    // SAFETY: a place for the pool.
-    ok(unsafe {
-        (world.f.urUSMPoolGetDefaultDevicePoolExp)(world.context, world.device, &raw mut pool)
-    });
+    ok((world.f.urUSMPoolGetDefaultDevicePoolExp)(
+        world.context,
+        world.device,
+        &raw mut pool,
+    ));
     pool
 }
 
 fn current_pool(world: &World) -> Handle {
     let mut pool = ptr::null_mut();
-    // SAFETY: a place for the pool.
-    ok(unsafe { (world.f.urUSMPoolGetDevicePoolExp)(world.context, world.device, &raw mut pool) });
+    ok((world.f.urUSMPoolGetDevicePoolExp)(
+        world.context,
+        world.device,
+        &raw mut pool,
+    ));
     pool
 }
 
 fn set_current(world: &World, pool: Handle) -> u32 {
-    // SAFETY: handles.
-    unsafe { (world.f.urUSMPoolSetDevicePoolExp)(world.context, world.device, pool) }
+    (world.f.urUSMPoolSetDevicePoolExp)(world.context, world.device, pool)
 }
 
 fn destroy(world: &World, pool: Handle) -> u32 {
-    // SAFETY: handles.
-    unsafe { (world.f.urUSMPoolDestroyExp)(world.context, world.device, pool) }
+    (world.f.urUSMPoolDestroyExp)(world.context, world.device, pool)
 }
 
 fn pool_of(world: &World, memory: *const c_void) -> Handle {
     let mut pool = ptr::null_mut::<c_void>();
-    // SAFETY: a place for a handle.
-    ok(unsafe {
-        (world.f.urUSMGetMemAllocInfo)(
-            world.context,
-            memory,
-            UsmAllocInfo::POOL.0,
-            size_of::<Handle>(),
-            (&raw mut pool).cast(),
-            ptr::null_mut(),
-        )
-    });
+    ok((world.f.urUSMGetMemAllocInfo)(
+        world.context,
+        memory,
+        UsmAllocInfo::POOL.0,
+        size_of::<Handle>(),
+        (&raw mut pool).cast(),
+        ptr::null_mut(),
+    ));
     pool
 }
 
@@ -79,17 +78,14 @@ fn allocations_that_name_no_pool_come_from_the_current_one() {
     assert_eq!(current_pool(&world), pool);
     let enqueued = world.alloc(queue, ptr::null_mut(), BYTES);
     let mut at_once = ptr::null_mut();
-    // SAFETY: a place for the memory.
-    ok(unsafe {
-        (world.f.urUSMSharedAlloc)(
-            world.context,
-            world.device,
-            ptr::null(),
-            ptr::null_mut(),
-            BYTES,
-            &raw mut at_once,
-        )
-    });
+    ok((world.f.urUSMSharedAlloc)(
+        world.context,
+        world.device,
+        ptr::null(),
+        ptr::null_mut(),
+        BYTES,
+        &raw mut at_once,
+    ));
     assert_eq!(world.used(pool), 2 * BYTES);
     assert_eq!(pool_of(&world, enqueued), pool);
     ok(set_current(&world, default_pool(&world)));
@@ -103,8 +99,7 @@ fn allocations_that_name_no_pool_come_from_the_current_one() {
     assert_eq!(pool_of(&world, elsewhere), default_pool(&world));
     world.free(queue, elsewhere, &[]);
     world.free(queue, enqueued, &[]);
-    // SAFETY: memory of the test.
-    ok(unsafe { (world.f.urUSMFree)(world.context, at_once) });
+    ok((world.f.urUSMFree)(world.context, at_once));
 }
 
 #[test]
@@ -118,8 +113,7 @@ fn what_a_destroyed_pool_gave_out_stays_valid_and_goes_with_the_last() {
     );
     let gate = Gate::close(queue);
     world.free(queue, pending, &[]);
-    // SAFETY: a handle; it stays for questions.
-    ok(unsafe { (world.f.urUSMPoolRetain)(pool) });
+    ok((world.f.urUSMPoolRetain)(pool));
     ok(destroy(&world, pool));
     let (_, code, _) = world.try_alloc(queue, pool, BYTES, &[]);
     fails(code, Code::INVALID_OPERATION);
@@ -143,15 +137,12 @@ fn a_handle_is_of_no_use_once_its_pool_is_gone() {
     world.forget_pool(pool);
     ok(destroy(&world, pool));
     let mut value = 0_usize;
-    // SAFETY: a place for the value.
-    let code = unsafe {
-        (world.f.urUSMPoolGetInfoExp)(
-            pool,
-            UsmPoolInfo::USED_CURRENT_EXP.0,
-            (&raw mut value).cast(),
-            ptr::null_mut(),
-        )
-    };
+    let code = (world.f.urUSMPoolGetInfoExp)(
+        pool,
+        UsmPoolInfo::USED_CURRENT_EXP.0,
+        (&raw mut value).cast(),
+        ptr::null_mut(),
+    );
     assert_ne!(Code(code), Code::SUCCESS);
     assert_ne!(Code(destroy(&world, pool)), Code::SUCCESS);
     assert_ne!(Code(set_current(&world, pool)), Code::SUCCESS);
@@ -209,7 +200,7 @@ fn trimming_gives_back_what_is_free_and_leaves_what_is_used_or_about_to_be_free(
     world.trim(pool, 0);
     let left = world.reserved(pool);
     assert!(
-        left >= BYTES && left < 65 * BYTES,
+        (BYTES..65 * BYTES).contains(&left),
         "{left} bytes of which {BYTES} are used"
     );
     world.fill(queue, used, 1, BYTES, &[]);
@@ -261,43 +252,40 @@ fn a_maximum_holds_for_many_threads() {
             scope.spawn(move || {
                 let Shared(world, pool) = shared;
                 let mut queue = ptr::null_mut();
-                // SAFETY: places for what is answered, and memory of this thread.
-                unsafe {
-                    ok((world.f.urQueueCreate)(
-                        world.context,
-                        world.device,
+                ok((world.f.urQueueCreate)(
+                    world.context,
+                    world.device,
+                    ptr::null(),
+                    &raw mut queue,
+                ));
+                for _ in 0..50 {
+                    let mut memory = ptr::null_mut();
+                    let code = (world.f.urEnqueueUSMDeviceAllocExp)(
+                        queue,
+                        *pool,
+                        BYTES,
                         ptr::null(),
-                        &raw mut queue,
-                    ));
-                    for _ in 0..50 {
-                        let mut memory = ptr::null_mut();
-                        let code = (world.f.urEnqueueUSMDeviceAllocExp)(
+                        0,
+                        ptr::null(),
+                        &raw mut memory,
+                        ptr::null_mut(),
+                    );
+                    if code == 0 {
+                        let freed = (world.f.urEnqueueUSMFreeExp)(
                             queue,
-                            *pool,
-                            BYTES,
-                            ptr::null(),
+                            ptr::null_mut(),
+                            memory,
                             0,
                             ptr::null(),
-                            &raw mut memory,
                             ptr::null_mut(),
                         );
-                        if code == 0 {
-                            let freed = (world.f.urEnqueueUSMFreeExp)(
-                                queue,
-                                ptr::null_mut(),
-                                memory,
-                                0,
-                                ptr::null(),
-                                ptr::null_mut(),
-                            );
-                            ok(freed);
-                        } else {
-                            fails(code, Code::OUT_OF_RESOURCES);
-                        }
+                        ok(freed);
+                    } else {
+                        fails(code, Code::OUT_OF_RESOURCES);
                     }
-                    ok((world.f.urQueueFinish)(queue));
-                    ok((world.f.urQueueRelease)(queue));
                 }
+                ok((world.f.urQueueFinish)(queue));
+                ok((world.f.urQueueRelease)(queue));
             });
         }
     });
@@ -317,47 +305,44 @@ fn a_pool_of_a_context_gives_out_every_kind() {
         flags: 0,
     };
     let mut pool = ptr::null_mut();
-    // SAFETY: a description, and a place for the pool.
-    ok(unsafe { (f.urUSMPoolCreate)(world.context, &raw const desc, &raw mut pool) });
+    ok((f.urUSMPoolCreate)(
+        world.context,
+        &raw const desc,
+        &raw mut pool,
+    ));
     for call in [
         f.urEnqueueUSMDeviceAllocExp,
         f.urEnqueueUSMSharedAllocExp,
         f.urEnqueueUSMHostAllocExp,
     ] {
         let mut memory = ptr::null_mut();
-        // SAFETY: a place for the memory.
-        ok(unsafe {
-            call(
-                queue,
-                pool,
-                BYTES,
-                ptr::null(),
-                0,
-                ptr::null(),
-                &raw mut memory,
-                ptr::null_mut(),
-            )
-        });
-        assert_eq!((world.used(pool), pool_of(&world, memory)), (BYTES, pool));
-        world.free(queue, memory, &[]);
-    }
-    let device_pool = world.pool(0, 0);
-    let mut memory = ptr::null_mut();
-    // SAFETY: as above.
-    unsafe {
-        let code = (f.urEnqueueUSMHostAllocExp)(
+        ok(call(
             queue,
-            device_pool,
+            pool,
             BYTES,
             ptr::null(),
             0,
             ptr::null(),
             &raw mut memory,
             ptr::null_mut(),
-        );
-        fails(code, Code::INVALID_ARGUMENT);
-        ok((f.urUSMPoolRelease)(pool));
+        ));
+        assert_eq!((world.used(pool), pool_of(&world, memory)), (BYTES, pool));
+        world.free(queue, memory, &[]);
     }
+    let device_pool = world.pool(0, 0);
+    let mut memory = ptr::null_mut();
+    let code = (f.urEnqueueUSMHostAllocExp)(
+        queue,
+        device_pool,
+        BYTES,
+        ptr::null(),
+        0,
+        ptr::null(),
+        &raw mut memory,
+        ptr::null_mut(),
+    );
+    fails(code, Code::INVALID_ARGUMENT);
+    ok((f.urUSMPoolRelease)(pool));
 }
 
 #[test]
@@ -370,10 +355,12 @@ fn fresh_memory_of_a_zeroing_pool_is_zero() {
         flags: 0b111,
     };
     let mut pool = ptr::null_mut();
-    // SAFETY: a description, and a place for the pool.
-    ok(unsafe {
-        (world.f.urUSMPoolCreateExp)(world.context, world.device, &raw const desc, &raw mut pool)
-    });
+    ok((world.f.urUSMPoolCreateExp)(
+        world.context,
+        world.device,
+        &raw const desc,
+        &raw mut pool,
+    ));
     let memory = world.alloc(queue, pool, BYTES);
     assert!(
         world

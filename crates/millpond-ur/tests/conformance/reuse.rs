@@ -45,21 +45,18 @@ fn another_queue_gets_memory_that_it_is_ordered_behind_the_free_of() {
     let freed = world.free(queues[0], memory, &[]);
     // By way of the second queue, the third comes behind the free.
     let mut between = ptr::null_mut();
-    // SAFETY: lists of one event, and a place for another.
-    unsafe {
-        ok((world.f.urEnqueueEventsWaitWithBarrier)(
-            queues[1],
-            1,
-            &raw const freed,
-            &raw mut between,
-        ));
-        ok((world.f.urEnqueueEventsWaitWithBarrier)(
-            queues[2],
-            1,
-            &raw const between,
-            ptr::null_mut(),
-        ));
-    }
+    ok((world.f.urEnqueueEventsWaitWithBarrier)(
+        queues[1],
+        1,
+        &raw const freed,
+        &raw mut between,
+    ));
+    ok((world.f.urEnqueueEventsWaitWithBarrier)(
+        queues[2],
+        1,
+        &raw const between,
+        ptr::null_mut(),
+    ));
     world.event(between);
     let (again, code, ready) = world.try_alloc(queues[2], pool, BYTES, &[]);
     ok(code);
@@ -82,10 +79,12 @@ fn an_event_from_before_a_free_allows_nothing() {
     let before = world.fill(one, memory, 1, BYTES, &[]);
     let Some(gate) = Gate::close(one) else { return };
     world.free(one, memory, &[]);
-    // SAFETY: a list of one event.
-    ok(unsafe {
-        (world.f.urEnqueueEventsWaitWithBarrier)(two, 1, &raw const before, ptr::null_mut())
-    });
+    ok((world.f.urEnqueueEventsWaitWithBarrier)(
+        two,
+        1,
+        &raw const before,
+        ptr::null_mut(),
+    ));
     let (other, code, _) = world.try_alloc(two, pool, BYTES, &[before]);
     ok(code);
     assert_ne!(other, memory);
@@ -138,23 +137,25 @@ fn a_free_without_a_queue_comes_behind_what_was_enqueued_and_does_not_wait() {
     let pool = world.pool(0, usize::MAX);
     let mut memory = [ptr::null_mut(); 2];
     let allocate = |place: &mut *mut _| {
-        // SAFETY: a place for the memory.
-        ok(unsafe {
-            (world.f.urUSMDeviceAlloc)(world.context, world.device, ptr::null(), pool, BYTES, place)
-        });
+        ok((world.f.urUSMDeviceAlloc)(
+            world.context,
+            world.device,
+            ptr::null(),
+            pool,
+            BYTES,
+            place,
+        ));
     };
     allocate(&mut memory[0]);
     let Some(gate) = Gate::close(queue) else {
         return;
     };
     let filled = world.fill(queue, memory[0], 3, BYTES, &[]);
-    // SAFETY: memory of the test.
-    ok(unsafe { (world.f.urUSMFree)(world.context, memory[0]) });
+    ok((world.f.urUSMFree)(world.context, memory[0]));
     assert!(!world.is_complete(filled));
     allocate(&mut memory[1]);
     assert_ne!(memory[0], memory[1], "a command uses it still");
     gate.open();
     world.finish(queue);
-    // SAFETY: as above.
-    ok(unsafe { (world.f.urUSMFree)(world.context, memory[1]) });
+    ok((world.f.urUSMFree)(world.context, memory[1]));
 }

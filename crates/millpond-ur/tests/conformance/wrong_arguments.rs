@@ -2,6 +2,7 @@
 //! flags. Each answers a code, and what there was before works afterwards. A loader may look at handles
 //! itself, so that this package's own functions are called.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use ur_adapter_millpond::numbers::Code;
@@ -84,17 +85,68 @@ impl Dice {
     }
 }
 
-/// Bytes that calls may read and write, of which a half is zero.
-struct Scratch(Box<[u64; 8192]>);
+/// What arguments are made of.
+struct Choices {
+    dice: Dice,
+    handles: Vec<usize>,
+    addresses: Vec<usize>,
+    /// How many events, and where they are.
+    lists: Vec<(usize, usize)>,
+    /// Bytes that calls may read and write.
+    scratch: Vec<u64>,
+}
 
-impl Scratch {
-    fn place(&mut self) -> usize {
-        self.0.as_mut_ptr().expose_provenance()
+const SIZES: [usize; 6] = [0, 1, 8, 64, 100, usize::MAX];
+const SMALL: [usize; 7] = [0, 1, 2, 3, 4, 8, 16];
+
+/// Words of scratch, of which calls get the place of the first.
+const SCRATCH: usize = 4096;
+
+impl Choices {
+    /// Twelve arguments for a function whose arguments are of these kinds.
+    fn arguments(&mut self, kinds: &str) -> [usize; 12] {
+        self.scratch.fill(0);
+        let scratch = self.scratch.as_mut_ptr().expose_provenance();
+        let mut arguments = [0; 12];
+        let mut places = arguments.iter_mut();
+        let mut push = |argument| *places.next().expect("no function has more") = argument;
+        for kind in kinds.chars() {
+            let dice = &mut self.dice;
+            match kind {
+                'h' => push(dice.one_of(&self.handles)),
+                'n' => push(dice.one_of(&SMALL)),
+                'z' => push(dice.one_of(&SIZES)),
+                'm' => push(dice.one_of(&self.addresses)),
+                'o' | 'i' => push(dice.one_of(&[0, scratch, scratch, scratch])),
+                'w' => {
+                    let (count, list) = dice.one_of(&self.lists);
+                    push(count);
+                    push(list);
+                }
+                other => panic!("no argument is {other}"),
+            }
+        }
+        arguments
     }
 }
 
+/// The functions that are called, each with the kinds of its arguments.
+fn functions() -> Vec<(&'static str, &'static str, Any)> {
+    let find = |&(name, kinds): &(&'static str, &'static str)| {
+        let found = tables::functions_by_name().find(|(other, _)| *other == name);
+        let function = found.and_then(|(_, function)| function);
+        let function = function.unwrap_or_else(|| panic!("{name} is offered"));
+        // SAFETY: a function of numbers and pointers, which are null or lead to bytes of the test, to
+        // memory of the device or to nothing; more arguments than it takes do no harm.
+        (name, kinds, unsafe {
+            std::mem::transmute::<*const (), Any>(function)
+        })
+    };
+    CALLS.iter().map(find).collect()
+}
+
 /// A function with any arguments, which are numbers and pointers.
-type Any = unsafe extern "C" fn(
+type Any = extern "C" fn(
     usize,
     usize,
     usize,
@@ -121,87 +173,48 @@ fn whatever_is_passed_is_answered_by_a_code() {
     world.release_queue(dead);
     world.finish(queue);
     let number = |pointer: *mut c_void| pointer.expose_provenance();
-    let mut scratch = Scratch(Box::new([0; 8192]));
-    let handles = [
-        0,
-        1,
-        8,
-        usize::MAX,
-        number(world.context),
-        number(world.context),
-        number(world.device),
-        number(queue),
-        number(queue),
-        number(pool),
-        number(event),
-        number(dead),
-        number(queue) + 8,
-        number(memory),
-        scratch.place(),
-    ];
-    let addresses = [
-        0,
-        number(memory),
-        number(memory),
-        number(memory) + 100,
-        number(memory) + 4090,
-        scratch.place(),
-    ];
+    let mut scratch = vec![0; SCRATCH];
+    let bytes = scratch.as_mut_ptr().expose_provenance();
     let mut events = [number(event), 0, number(queue)];
-    let lists = [
-        (0, 0),
-        (1, events.as_mut_ptr().expose_provenance()),
-        (3, events.as_mut_ptr().expose_provenance()),
-    ];
-    let sizes = [0, 1, 8, 64, 100, usize::MAX];
-    let small = [0, 1, 2, 3, 4, 8, 16];
-    let functions: Vec<(&str, &str, *const ())> = CALLS
-        .iter()
-        .map(|&(name, kinds)| {
-            let found = tables::functions_by_name().find(|(other, _)| *other == name);
-            (
-                name,
-                kinds,
-                found
-                    .and_then(|(_, function)| function)
-                    .unwrap_or_else(|| panic!("{name} is offered")),
-            )
-        })
-        .collect();
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let mut answers = std::collections::BTreeMap::<u32, usize>::new();
+    let list = events.as_mut_ptr().expose_provenance();
+    let (of_queue, of_context) = (number(queue), number(world.context));
+    let mut choices = Choices {
+        dice: Dice(0x9e37_79b9_7f4a_7c15),
+        handles: vec![
+            0,
+            1,
+            8,
+            usize::MAX,
+            of_context,
+            of_context,
+            number(world.device),
+            of_queue,
+            of_queue,
+            of_queue + 8,
+            number(pool),
+            number(event),
+            number(dead),
+            number(memory),
+            bytes,
+        ],
+        addresses: vec![
+            0,
+            number(memory),
+            number(memory),
+            number(memory) + 100,
+            number(memory) + 4090,
+            bytes,
+        ],
+        lists: vec![(0, 0), (1, list), (3, list)],
+        scratch,
+    };
+    let functions = functions();
+    let mut answers = BTreeMap::<u32, usize>::new();
     for _ in 0..20_000 {
-        let (name, kinds, function) = functions[dice.roll(functions.len())];
-        let mut arguments = Vec::new();
-        for kind in kinds.chars() {
-            match kind {
-                'h' => arguments.push(dice.one_of(&handles)),
-                'n' => arguments.push(dice.one_of(&small)),
-                'z' => arguments.push(dice.one_of(&sizes)),
-                'm' => arguments.push(dice.one_of(&addresses)),
-                'o' | 'i' => arguments.push(if dice.roll(4) == 0 {
-                    0
-                } else {
-                    scratch.place() + 32768
-                }),
-                'w' => {
-                    let (count, list) = dice.one_of(&lists);
-                    arguments.extend([count, list]);
-                }
-                other => panic!("no argument is {other}"),
-            }
-        }
-        arguments.resize(12, 0);
-        scratch.0[4096..].fill(0);
-        // SAFETY: a function of numbers and pointers, which are null or lead to this function's bytes, to
-        // memory of the device or to nothing; more arguments than it takes do no harm.
-        let code = unsafe {
-            let function = std::mem::transmute::<*const (), Any>(function);
-            let [a, b, c, d, e, f, g, h, i, j, k, l] = arguments[..] else {
-                unreachable!("twelve")
-            };
-            function(a, b, c, d, e, f, g, h, i, j, k, l)
-        };
+        let (name, kinds, function) = choices.dice.one_of(&functions);
+        let arguments = choices.arguments(kinds);
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = arguments;
+        let code = function(a, b, c, d, e, f, g, h, i, j, k, l);
         let is_known = code <= Code::IN_EVENT_LIST_EXEC_STATUS.0;
         assert!(is_known, "{name} answered {code:#x} to {arguments:x?}");
         *answers.entry(code).or_default() += 1;
@@ -218,8 +231,7 @@ fn whatever_is_passed_is_answered_by_a_code() {
             .all(|&byte| byte == 7)
     );
     world.free(queue, memory, &[]);
-    // SAFETY: a handle.
-    ok(unsafe { (world.f.urQueueFinish)(queue) });
+    ok((world.f.urQueueFinish)(queue));
 }
 
 #[test]

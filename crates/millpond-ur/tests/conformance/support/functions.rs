@@ -14,7 +14,7 @@ macro_rules! functions {
         /// The functions, found by name.
         #[allow(non_snake_case, reason = "the specification's names")]
         pub(crate) struct Functions {
-            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) -> u32,)*
+            $(pub(crate) $name: extern "C" fn($($argument),*) -> u32,)*
         }
 
         impl Functions {
@@ -23,9 +23,10 @@ macro_rules! functions {
                     $($name: {
                         let found = look(stringify!($name)).unwrap_or(missing as *const ());
                         // SAFETY: the function of this name has these arguments, and the one that
-                        // stands for those that aren't there looks at none.
+                        // stands for those that aren't there looks at none. What tests pass are
+                        // values of their own, which outlive the call or what it enqueues.
                         unsafe {
-                            std::mem::transmute::<*const (), unsafe extern "C" fn($($argument),*) -> u32>(found)
+                            std::mem::transmute::<*const (), extern "C" fn($($argument),*) -> u32>(found)
                         }
                     },)*
                 }

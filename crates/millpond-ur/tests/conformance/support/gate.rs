@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::functions::Functions;
 use super::shapes::Handle;
@@ -23,7 +23,7 @@ enum Moment {
 
 impl State {
     fn set(&self, moment: Moment) {
-        let mut now = self.moment.lock().unwrap();
+        let mut now = self.moment.lock().unwrap_or_else(PoisonError::into_inner);
         if *now < moment {
             *now = moment;
         }
@@ -31,8 +31,8 @@ impl State {
     }
 
     fn wait_for(&self, moment: Moment) {
-        let now = self.moment.lock().unwrap();
-        drop(self.changed.wait_while(now, |now| *now < moment).unwrap());
+        let now = self.moment.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_while(now, |now| *now < moment));
     }
 }
 
@@ -56,18 +56,15 @@ impl Gate {
         let state = Arc::new(State::default());
         let data = Arc::into_raw(Arc::clone(&state)).cast_mut().cast();
         let mut event = ptr::null_mut();
-        // SAFETY: the task's own argument, and a place for its event.
-        let code = unsafe {
-            (Functions::get().urEnqueueHostTaskExp)(
-                queue,
-                hold,
-                data,
-                ptr::null(),
-                0,
-                ptr::null(),
-                &raw mut event,
-            )
-        };
+        let code = (Functions::get().urEnqueueHostTaskExp)(
+            queue,
+            hold,
+            data,
+            ptr::null(),
+            0,
+            ptr::null(),
+            &raw mut event,
+        );
         if code == 44 {
             eprintln!("skipped: there are no host tasks");
             return None;
@@ -85,7 +82,6 @@ impl Gate {
 impl Drop for Gate {
     fn drop(&mut self) {
         self.open();
-        // SAFETY: the gate's own event.
-        unsafe { (Functions::get().urEventRelease)(self.event) };
+        (Functions::get().urEventRelease)(self.event);
     }
 }

@@ -65,9 +65,7 @@ fn loader() -> Option<Look> {
     };
     let begin = look("urLoaderInit").expect("a loader can be begun");
     // SAFETY: that function's arguments.
-    let begin: unsafe extern "C" fn(u32, *const c_void) -> u32 =
-        unsafe { std::mem::transmute(begin) };
-    // SAFETY: no configuration is one that may be given.
-    assert_eq!(unsafe { begin(0, std::ptr::null()) }, 0);
+    let begin: extern "C" fn(u32, *const c_void) -> u32 = unsafe { std::mem::transmute(begin) };
+    assert_eq!(begin(0, std::ptr::null()), 0);
     Some(Box::new(look))
 }

@@ -58,29 +58,26 @@ impl World {
         let (mut adapter, mut platform, mut device) =
             (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let mut context = ptr::null_mut();
-        // SAFETY: each call gets places of this function for what it answers.
-        unsafe {
-            ok((f.urAdapterGet)(1, &raw mut adapter, ptr::null_mut()));
-            ok((f.urPlatformGet)(
-                adapter,
-                1,
-                &raw mut platform,
-                ptr::null_mut(),
-            ));
-            ok((f.urDeviceGet)(
-                platform,
-                2,
-                1,
-                &raw mut device,
-                ptr::null_mut(),
-            ));
-            ok((f.urContextCreate)(
-                1,
-                &raw const device,
-                ptr::null(),
-                &raw mut context,
-            ));
-        }
+        ok((f.urAdapterGet)(1, &raw mut adapter, ptr::null_mut()));
+        ok((f.urPlatformGet)(
+            adapter,
+            1,
+            &raw mut platform,
+            ptr::null_mut(),
+        ));
+        ok((f.urDeviceGet)(
+            platform,
+            2,
+            1,
+            &raw mut device,
+            ptr::null_mut(),
+        ));
+        ok((f.urContextCreate)(
+            1,
+            &raw const device,
+            ptr::null(),
+            &raw mut context,
+        ));
         Self {
             f,
             device,
@@ -96,15 +93,12 @@ impl World {
             flags,
         };
         let mut queue = ptr::null_mut();
-        // SAFETY: a description, and a place for the queue.
-        ok(unsafe {
-            (self.f.urQueueCreate)(
-                self.context,
-                self.device,
-                &raw const properties,
-                &raw mut queue,
-            )
-        });
+        ok((self.f.urQueueCreate)(
+            self.context,
+            self.device,
+            &raw const properties,
+            &raw mut queue,
+        ));
         self.made.borrow_mut().push(Made::Queue(queue));
         queue
     }
@@ -114,13 +108,11 @@ impl World {
         self.made
             .borrow_mut()
             .retain(|made| !matches!(made, Made::Queue(one) if *one == queue));
-        // SAFETY: the test's own queue.
-        ok(unsafe { (self.f.urQueueRelease)(queue) });
+        ok((self.f.urQueueRelease)(queue));
     }
 
     pub(crate) fn finish(&self, queue: Handle) {
-        // SAFETY: a handle.
-        ok(unsafe { (self.f.urQueueFinish)(queue) });
+        ok((self.f.urQueueFinish)(queue));
     }
 
     /// Keeps an event until the test ends.
@@ -131,16 +123,18 @@ impl World {
     }
 
     pub(crate) fn wait(&self, event: Handle) {
-        // SAFETY: a list of one event.
-        ok(unsafe { (self.f.urEventWait)(1, &raw const event) });
+        ok((self.f.urEventWait)(1, &raw const event));
     }
 
     pub(crate) fn event_info(&self, event: Handle, what: u32) -> u32 {
         let mut value = 0_u32;
-        // SAFETY: a place of the size that is named.
-        ok(unsafe {
-            (self.f.urEventGetInfo)(event, what, 4, (&raw mut value).cast(), ptr::null_mut())
-        });
+        ok((self.f.urEventGetInfo)(
+            event,
+            what,
+            4,
+            (&raw mut value).cast(),
+            ptr::null_mut(),
+        ));
         value
     }
 
@@ -161,10 +155,12 @@ impl World {
             flags: NATIVE,
         };
         let mut pool = ptr::null_mut();
-        // SAFETY: a chain of descriptions, and a place for the pool.
-        ok(unsafe {
-            (self.f.urUSMPoolCreateExp)(self.context, self.device, &raw const desc, &raw mut pool)
-        });
+        ok((self.f.urUSMPoolCreateExp)(
+            self.context,
+            self.device,
+            &raw const desc,
+            &raw mut pool,
+        ));
         self.made.borrow_mut().push(Made::Pool(pool));
         pool
     }
@@ -178,23 +174,17 @@ impl World {
 
     pub(crate) fn pool_info(&self, pool: Handle, what: UsmPoolInfo) -> usize {
         let mut value = 0_usize;
-        // SAFETY: a place of that property's size.
-        ok(unsafe {
-            (self.f.urUSMPoolGetInfoExp)(pool, what.0, (&raw mut value).cast(), ptr::null_mut())
-        });
+        ok((self.f.urUSMPoolGetInfoExp)(
+            pool,
+            what.0,
+            (&raw mut value).cast(),
+            ptr::null_mut(),
+        ));
         value
     }
 
     pub(crate) fn set_pool_info(&self, pool: Handle, what: UsmPoolInfo, value: usize) -> u32 {
-        // SAFETY: a value of the size that is named.
-        unsafe {
-            (self.f.urUSMPoolSetInfoExp)(
-                pool,
-                what.0,
-                (&raw const value).cast(),
-                size_of::<usize>(),
-            )
-        }
+        (self.f.urUSMPoolSetInfoExp)(pool, what.0, (&raw const value).cast(), size_of::<usize>())
     }
 
     pub(crate) fn reserved(&self, pool: Handle) -> usize {
@@ -206,8 +196,12 @@ impl World {
     }
 
     pub(crate) fn trim(&self, pool: Handle, keep: usize) {
-        // SAFETY: handles.
-        ok(unsafe { (self.f.urUSMPoolTrimToExp)(self.context, self.device, pool, keep) });
+        ok((self.f.urUSMPoolTrimToExp)(
+            self.context,
+            self.device,
+            pool,
+            keep,
+        ));
     }
 
     /// Asks for device memory in queue order; the address and the code.
@@ -220,19 +214,16 @@ impl World {
     ) -> (*mut c_void, u32, Handle) {
         let untouched = ptr::without_provenance_mut(0x55);
         let (mut memory, mut event) = (untouched, ptr::null_mut());
-        // SAFETY: a list, and places for what is answered.
-        let code = unsafe {
-            (self.f.urEnqueueUSMDeviceAllocExp)(
-                queue,
-                pool,
-                size,
-                ptr::null(),
-                waits.len() as u32,
-                list(waits),
-                &raw mut memory,
-                &raw mut event,
-            )
-        };
+        let code = (self.f.urEnqueueUSMDeviceAllocExp)(
+            queue,
+            pool,
+            size,
+            ptr::null(),
+            waits.len() as u32,
+            list(waits),
+            &raw mut memory,
+            &raw mut event,
+        );
         if code == 0 {
             self.event(event);
         } else {
@@ -255,17 +246,14 @@ impl World {
     /// Frees in queue order; the event.
     pub(crate) fn free(&self, queue: Handle, memory: *mut c_void, waits: &[Handle]) -> Handle {
         let mut event = ptr::null_mut();
-        // SAFETY: memory of the test, a list, and a place for the event.
-        ok(unsafe {
-            (self.f.urEnqueueUSMFreeExp)(
-                queue,
-                ptr::null_mut(),
-                memory,
-                waits.len() as u32,
-                list(waits),
-                &raw mut event,
-            )
-        });
+        ok((self.f.urEnqueueUSMFreeExp)(
+            queue,
+            ptr::null_mut(),
+            memory,
+            waits.len() as u32,
+            list(waits),
+            &raw mut event,
+        ));
         self.event(event)
     }
 
@@ -279,19 +267,16 @@ impl World {
         waits: &[Handle],
     ) -> Handle {
         let mut event = ptr::null_mut();
-        // SAFETY: memory of the test, of at least that size.
-        ok(unsafe {
-            (self.f.urEnqueueUSMFill)(
-                queue,
-                memory,
-                1,
-                (&raw const value).cast(),
-                size,
-                waits.len() as u32,
-                list(waits),
-                &raw mut event,
-            )
-        });
+        ok((self.f.urEnqueueUSMFill)(
+            queue,
+            memory,
+            1,
+            (&raw const value).cast(),
+            size,
+            waits.len() as u32,
+            list(waits),
+            &raw mut event,
+        ));
         self.event(event)
     }
 
@@ -304,19 +289,16 @@ impl World {
         waits: &[Handle],
     ) -> Vec<u8> {
         let mut bytes = vec![0_u8; size];
-        // SAFETY: memory of the test, of at least that size.
-        ok(unsafe {
-            (self.f.urEnqueueUSMMemcpy)(
-                queue,
-                true,
-                bytes.as_mut_ptr().cast(),
-                memory,
-                size,
-                waits.len() as u32,
-                list(waits),
-                ptr::null_mut(),
-            )
-        });
+        ok((self.f.urEnqueueUSMMemcpy)(
+            queue,
+            true,
+            bytes.as_mut_ptr().cast(),
+            memory,
+            size,
+            waits.len() as u32,
+            list(waits),
+            ptr::null_mut(),
+        ));
         bytes
     }
 }
@@ -333,19 +315,15 @@ pub(crate) fn list(events: &[Handle]) -> *const Handle {
 impl Drop for World {
     fn drop(&mut self) {
         for made in self.made.take().into_iter().rev() {
-            // SAFETY: what the test made and has not given back.
-            unsafe {
-                match made {
-                    Made::Queue(queue) => {
-                        (self.f.urQueueFinish)(queue);
-                        (self.f.urQueueRelease)(queue)
-                    }
-                    Made::Event(event) => (self.f.urEventRelease)(event),
-                    Made::Pool(pool) => (self.f.urUSMPoolRelease)(pool),
+            match made {
+                Made::Queue(queue) => {
+                    (self.f.urQueueFinish)(queue);
+                    (self.f.urQueueRelease)(queue)
                 }
+                Made::Event(event) => (self.f.urEventRelease)(event),
+                Made::Pool(pool) => (self.f.urUSMPoolRelease)(pool),
             };
         }
-        // SAFETY: the test's own context.
-        unsafe { (self.f.urContextRelease)(self.context) };
+        (self.f.urContextRelease)(self.context);
     }
 }
