@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use millpond_hal::layers::{Conflict, Layered, Order, Race};
 use millpond_hal::null::NullDriver;
-use millpond_hal::{Driver, Touch};
+use millpond_hal::{Driver, Pattern, Touch};
 use millpond_runtime::{
     Access, AllocateOptions, Allocation, Device, Event, MemoryKind, Pool, PoolOptions, Queue,
     Registry,
@@ -209,5 +209,51 @@ fn a_buffer_is_its_owners_again_when_its_pool_is_gone() {
         use_at(&queue, &buffer, &[]);
         queue.free(buffer, &[]).unwrap();
         assert_eq!(conflicts(&races()), []);
+    });
+}
+
+#[test]
+#[allow(
+    unsafe_code,
+    reason = "names memory of the test, which lives until all is done"
+)]
+fn copies_and_fills_by_address_come_after_their_events_and_nothing_else() {
+    checked(|device, races| {
+        let (a, b) = (in_order(device), out_of_order(device));
+        let [src, dst] = [(); 2].map(|()| a.allocate(MemoryKind::Shared, KIB).unwrap());
+        let (from, to) = (src.address(), dst.address());
+        let pattern = Pattern::new(&[1, 2, 3, 4]).unwrap();
+        let gate = close_gate(&a);
+        // SAFETY: memory of this test, whose uses are waited for below.
+        let filled = unsafe { a.fill_at(from, KIB, pattern, &[]) }.unwrap();
+        // SAFETY: as above.
+        let copied = unsafe { b.copy_at(from, to, KIB, &[&filled]) }.unwrap();
+        assert!(crate::support::stays_pending(&copied));
+        assert!(races().is_empty());
+        // SAFETY: as above, and the bytes that are read don't matter.
+        let unordered = unsafe { b.copy_at(from, to.offset(0), KIB, &[]) }.unwrap();
+        assert!(!races().is_empty(), "nothing orders it behind the fill");
+        gate.open();
+        for event in [copied, unordered] {
+            event.wait().unwrap();
+        }
+        // SAFETY: as above.
+        let again = unsafe { b.copy_at(from, to, KIB, &[]) }.unwrap();
+        again.wait().unwrap();
+        if device.info().host_executed {
+            let mut bytes = [0; KIB];
+            dst.read(0, &mut bytes).unwrap();
+            assert!(bytes.chunks(4).all(|chunk| chunk == [1, 2, 3, 4]));
+        }
+        // SAFETY: nothing is enqueued.
+        let odd = unsafe { a.fill_at(from, KIB - 1, pattern, &[]) };
+        assert!(odd.is_err());
+        for memory in [src, dst] {
+            a.free(memory, &[&again])
+                .map_err(|(error, _)| error)
+                .unwrap();
+        }
+        a.wait().unwrap();
+        races();
     });
 }

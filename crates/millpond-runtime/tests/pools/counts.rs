@@ -19,6 +19,11 @@ fn p12_high_marks_are_set_back_to_what_is_now() {
         drop(queue.allocate_from(&pool, MIB).unwrap());
         let before = pool.statistics();
         assert!(before.used_high > before.used);
+        pool.reset_used_high();
+        let after = pool.statistics();
+        assert_eq!(after.used_high, after.used);
+        assert_eq!(after.reserved_high, before.reserved_high);
+        pool.trim(0).unwrap();
         pool.reset_highs();
         let after = pool.statistics();
         assert_eq!(after.used_high, after.used);

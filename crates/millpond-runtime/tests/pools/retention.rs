@@ -33,6 +33,25 @@ fn p07_a_closed_pool_keeps_what_is_live_and_gives_all_back_at_last() {
 }
 
 #[test]
+fn p07_a_closed_pool_that_is_still_held_gives_back_at_a_wait_what_becomes_free() {
+    watched(|| {
+        let (driver, device) = null(GIB);
+        let provider = std::sync::Arc::clone(&driver.null_devices()[0]);
+        let queue = in_order(&device);
+        let pool = pool(&device, PoolOptions::default());
+        let live = queue.allocate_from(&pool, 1000).unwrap();
+        pool.close().unwrap();
+        drop(live);
+        assert!(provider.allocated_bytes() > 0, "a free calls no driver");
+        queue.wait().unwrap();
+        assert_eq!(
+            (provider.allocated_bytes(), pool.statistics().reserved),
+            (0, 0)
+        );
+    });
+}
+
+#[test]
 fn p08_a_threshold_is_kept_to_at_the_next_wait() {
     watched(|| {
         let (driver, device) = null(GIB);
