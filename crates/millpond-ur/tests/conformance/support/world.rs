@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use ur_adapter_millpond::numbers::{Code, UsmPoolInfo};
 
@@ -39,6 +40,9 @@ pub(crate) fn ok(code: u32) {
 pub(crate) fn fails(code: u32, expected: Code) {
     assert_eq!(Code(code), expected);
 }
+
+/// How long a test looks whether something happens that must not.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// Bit 0 of a queue's flags.
 pub(crate) const OUT_OF_ORDER: u32 = 1;
@@ -141,6 +145,18 @@ impl World {
     /// Whether an event's command is complete.
     pub(crate) fn is_complete(&self, event: Handle) -> bool {
         self.event_info(event, 3) == 0
+    }
+
+    /// Whether an event stays pending for a moment, in which its command would be done by mistake.
+    pub(crate) fn stays_pending(&self, event: Handle) -> bool {
+        let begin = Instant::now();
+        while begin.elapsed() < MOMENT {
+            if self.is_complete(event) {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
     }
 
     /// Makes a pool of the device; native, with limits in that sense.
