@@ -40,8 +40,15 @@ pub(crate) fn fill(enqueued: Enqueued<'_>, dst: usize, bytes: usize, value: &[u8
     })
 }
 
-/// Copies bytes that don't overlap.
+/// Copies bytes. Those of a buffer in the program's memory may be copied to where they are.
 pub(crate) fn copy(enqueued: Enqueued<'_>, src: usize, dst: usize, bytes: usize) -> Answer {
+    if bytes == 0 || src == dst {
+        return nothing(enqueued, "copy of nothing", &[]);
+    }
+    if src.abs_diff(dst) < bytes {
+        let [src, dst] = [src, dst].map(|address| Grid::plane(address, bytes));
+        return copy_grid(enqueued, src, dst, Extent::plane(bytes, 1));
+    }
     enqueued.submit(|queue, after| {
         let (src, dst) = (Address::new(src), Address::new(dst));
         // SAFETY: what the caller promises of the addresses; the queue and the events order it.
@@ -124,10 +131,7 @@ entry! {
             blocking: blocking.is_set(),
             event,
         };
-        if size == 0 || dst == src {
-            return nothing(enqueued, "copy of nothing", &[]);
-        }
-        if dst.abs_diff(src) < size {
+        if dst != src && dst.abs_diff(src) < size {
             return Err(Code::INVALID_SIZE);
         }
         copy(enqueued, src, dst, size)

@@ -6,7 +6,7 @@ use std::ptr;
 use ur_adapter_millpond::numbers::{Code, MemFlags};
 
 use crate::support::functions::List;
-use crate::support::shapes::{Handle, Header, Region, Triple};
+use crate::support::shapes::{BufferProperties, Handle, Header, Region, Triple};
 use crate::support::world::{World, fails, ok};
 
 const BYTES: usize = 3 << 10;
@@ -439,4 +439,44 @@ fn parts_of_buffers_are_mapped_and_are_buffers() {
     assert_eq!(buffers.read(part, 4, 60), host[260..320]);
     fails(buffers.try_read(part, 4, 61).0, Code::INVALID_SIZE);
     ok((f.urMemRelease)(part));
+}
+
+#[test]
+fn a_buffer_in_the_programs_memory_is_read_to_where_it_is() {
+    let world = World::new();
+    let mut buffers = Buffers::new(&world);
+    let mut host = counting();
+    let address = host.as_mut_ptr().cast::<c_void>();
+    let properties = BufferProperties {
+        header: Header::new(2),
+        host: address,
+    };
+    let flags = MemFlags::READ_WRITE.0 | MemFlags::USE_HOST_POINTER.0;
+    let mut buffer = ptr::null_mut();
+    let f = world.f;
+    let properties = (&raw const properties).cast();
+    ok((f.urMemBufferCreate)(
+        world.context,
+        flags,
+        BYTES,
+        properties,
+        &raw mut buffer,
+    ));
+    buffers.made.push(buffer);
+    let (count, list, event) = NO_EVENTS;
+    for offset in [0, 1] {
+        let to = address.wrapping_byte_add(offset);
+        ok((f.urEnqueueMemBufferRead)(
+            buffers.queue,
+            buffer,
+            true,
+            0,
+            BYTES - offset,
+            to,
+            count,
+            list,
+            event,
+        ));
+        assert_eq!(host[offset..], counting()[..BYTES - offset]);
+    }
 }

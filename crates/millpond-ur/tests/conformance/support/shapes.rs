@@ -70,6 +70,12 @@ pub(crate) struct Partition {
 }
 
 #[repr(C)]
+pub(crate) struct BufferProperties {
+    pub(crate) header: Header,
+    pub(crate) host: *mut c_void,
+}
+
+#[repr(C)]
 pub(crate) struct Region {
     pub(crate) header: Header,
     pub(crate) origin: usize,
