@@ -92,6 +92,6 @@ _atexit.register(_service.shut_down)
 
 def __getattr__(name: str) -> object:
     """Import submodules when they are first asked for."""
-    if name in ("memory", "tensor"):
+    if name in ("dpctl", "memory", "tensor"):
         return _importlib.import_module(f"millpond.{name}")
     raise AttributeError(f"module 'millpond' has no attribute {name!r}")

@@ -5,7 +5,7 @@ from os import PathLike
 from types import ModuleType
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, final, overload, type_check_only
 
-from typing_extensions import Buffer, disjoint_base
+from typing_extensions import Buffer, Self, disjoint_base
 
 from millpond._sharing import PoolHandle
 
@@ -222,17 +222,14 @@ class Memory:
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
-@final
 class DeviceMemory(Memory):
-    def __new__(cls, nbytes: int, *, device: _Device = None, queue: Queue | None = None) -> DeviceMemory: ...
+    def __new__(cls, nbytes: int | Memory, *, device: _Device = None, queue: Queue | None = None) -> Self: ...
 
-@final
 class SharedMemory(Memory):
-    def __new__(cls, nbytes: int, *, device: _Device = None, queue: Queue | None = None) -> SharedMemory: ...
+    def __new__(cls, nbytes: int | Memory, *, device: _Device = None, queue: Queue | None = None) -> Self: ...
 
-@final
 class HostMemory(Memory):
-    def __new__(cls, nbytes: int, *, device: _Device = None, queue: Queue | None = None) -> HostMemory: ...
+    def __new__(cls, nbytes: int | Memory, *, device: _Device = None, queue: Queue | None = None) -> Self: ...
 
 @final
 class Export:

@@ -14,7 +14,10 @@ macro_rules! kinds {
     ($($(#[$doc:meta])* $class:ident: $kind:ident;)*) => {
         $(
             $(#[$doc])*
-            #[pyclass(frozen, extends = PyMemory, module = "millpond.memory")]
+            ///
+            /// Made of a number of bytes, or of memory of this kind, which is then another view of
+            /// the same bytes.
+            #[pyclass(frozen, subclass, extends = PyMemory, module = "millpond.memory")]
             struct $class;
 
             #[pymethods]
@@ -23,11 +26,18 @@ macro_rules! kinds {
                 #[pyo3(signature = (nbytes, *, device=None, queue=None))]
                 fn new(
                     py: Python<'_>,
-                    #[pyo3(from_py_with = integer::count)] nbytes: usize,
+                    nbytes: &Bound<'_, PyAny>,
                     device: Option<DeviceLike>,
                     queue: Option<Py<PyQueue>>,
                 ) -> PyResult<PyClassInitializer<Self>> {
-                    let memory = PyMemory::allocate(py, MemoryKind::$kind, nbytes, device, queue)?;
+                    let kind = MemoryKind::$kind;
+                    let memory = match nbytes.cast::<PyMemory>() {
+                        Ok(other) => other.get().again(kind, device.is_none() && queue.is_none())?,
+                        Err(_) => {
+                            let nbytes = integer::count(nbytes)?;
+                            PyMemory::allocate(py, kind, nbytes, device, queue)?
+                        }
+                    };
                     Ok(PyClassInitializer::from(memory).add_subclass(Self))
                 }
             }

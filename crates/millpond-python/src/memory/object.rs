@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use millpond::runtime::{Allocation, MemoryKind};
 use millpond::tensor::Tensor;
+use millpond::types::shape::ShapeError;
 use millpond::types::{DType, Layout};
 use millpond_capi::memory::Memory;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -101,13 +102,69 @@ impl PyMemory {
         self.slot.allocation()
     }
 
+    /// Another view of the same bytes, for an object of the class of their kind.
+    ///
+    /// # Errors
+    /// `ValueError` for memory of another kind, and if it was freed; `TypeError` where a place is
+    /// named, as memory stays where it is.
+    pub(super) fn again(&self, kind: MemoryKind, in_place: bool) -> PyResult<Self> {
+        let own = self.allocation()?.kind();
+        if own != kind {
+            return Err(PyValueError::new_err(format!(
+                "{own} memory is no {kind} memory; copy it instead"
+            )));
+        }
+        if !in_place {
+            return Err(PyTypeError::new_err(
+                "a view of memory is where that is: leave out device and queue",
+            ));
+        }
+        self.view_of(self.offset..self.offset + self.bytes)
+    }
+
     /// The bytes as an array.
     pub(crate) fn as_tensor(&self) -> PyResult<Tensor> {
-        let layout = Layout::contiguous(&[self.bytes], 1)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let layout = layout.at_offset(self.offset);
-        let memory = self.allocation()?;
-        Tensor::from_parts(memory, DType::Uint8, layout, self.read_only).raise()
+        let layout = Layout::contiguous(&[self.bytes], 1).map_err(layout_error)?;
+        self.seen_as(DType::Uint8, layout.at_offset(self.offset))
+    }
+
+    /// The bytes as an array of some dtype, whose element at `offset`, counted in elements from
+    /// the view's begin, has index zero.
+    ///
+    /// # Errors
+    /// `ValueError` where elements lie outside of the view, or aren't aligned.
+    pub(crate) fn as_array(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        strides: &[isize],
+        offset: usize,
+    ) -> PyResult<Tensor> {
+        let begin = self.offset / dtype.size();
+        if !self.offset.is_multiple_of(dtype.size()) {
+            return Err(PyValueError::new_err(format!(
+                "an array of {dtype} can't begin at byte {} of its allocation: elements would not \
+                 be aligned",
+                self.offset
+            )));
+        }
+        let layout = Layout::new(shape, strides, offset).map_err(layout_error)?;
+        let tensor = self.seen_as(dtype, layout.at_offset(offset.saturating_add(begin)))?;
+        // That it lies within the allocation is known now; a view may be less.
+        let touched = tensor.layout().byte_span(dtype.size());
+        let own = self.offset..self.offset + self.bytes;
+        if !touched.is_empty() && (touched.start < own.start || touched.end > own.end) {
+            return Err(PyValueError::new_err(format!(
+                "an array of {dtype} with shape {shape:?} and strides {strides:?} from element \
+                 {offset} on reaches outside of its {} bytes",
+                self.bytes
+            )));
+        }
+        Ok(tensor)
+    }
+
+    fn seen_as(&self, dtype: DType, layout: Layout) -> PyResult<Tensor> {
+        Tensor::from_parts(self.allocation()?, dtype, layout, self.read_only).raise()
     }
 
     /// A range of the view, as one of the allocation.
@@ -317,6 +374,10 @@ impl PyMemory {
         // SAFETY: Python hands in each view once that was filled by `__getbuffer__`.
         unsafe { buffer_protocol::release(view) }
     }
+}
+
+fn layout_error(error: ShapeError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 impl PyMemory {

@@ -40,6 +40,7 @@ mod operand;
 mod operators;
 mod order;
 mod out;
+mod over;
 mod pickle;
 pub(crate) mod place;
 mod print_options;
@@ -121,6 +122,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     print_options::register(&tensor)?;
     printing::register(&tensor)?;
     dlpack::register(&tensor)?;
+    over::register(&tensor)?;
     pickle::register(&tensor)?;
     module.add("tensor", &tensor)?;
     // So that it can be imported from.

@@ -9,7 +9,7 @@ from millpond._millpond.tensor import *  # noqa: F403 - names of builtins are th
 from millpond._millpond.tensor import __all__ as _names
 from millpond.tensor import fft, linalg
 
-__all__ = ["fft", "linalg", *(name for name in _names if name != "_rebuild")]
+__all__ = ["fft", "linalg", *(name for name in _names if not name.startswith("_"))]
 
 
 def __dir__():

@@ -1,0 +1,598 @@
+"""`SyclDevice`: a device by dpctl's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import millpond
+from millpond.dpctl import _filters
+from millpond.dpctl._exceptions import SyclDeviceCreationError, SyclSubDeviceCreationError
+from millpond.dpctl.enum_types import backend_type, device_type, global_mem_cache_type
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from millpond.dpctl._platform import SyclPlatform
+
+#: Bytes of a vector by the name of the instructions; what has no vectors computes with words.
+_VECTOR_BYTES = {"avx512": 64, "avx2": 32, "baseline": 16}
+
+#: What limits work-groups where there are any. A CPU's kernels are loops, which are cut as is best.
+_WORK_GROUP = 1024
+
+#: How `create_sub_devices` may be told to split by what parts share.
+_AFFINITIES = ("not_applicable", "numa", "L4_cache", "L3_cache", "L2_cache", "L1_cache", "next_partitionable")
+
+#: How eagerly `select_default_device` takes devices of a type.
+_SCORES = {device_type.gpu: 500, device_type.cpu: 300}
+
+
+class SyclDevice:
+    """A processor with its memory.
+
+    Parameters
+    ----------
+    arg : str, SyclDevice, optional
+        A filter string such as ``"cpu"`` or ``"cuda:gpu:0"``, or a device; the default device, if nothing is said.
+
+    Raises
+    ------
+    SyclDeviceCreationError
+        If there is no such device.
+    TypeError
+        For other arguments.
+
+    Examples
+    --------
+    >>> import millpond.dpctl as dpctl
+    >>> dpctl.SyclDevice("cpu").is_cpu
+    True
+    """
+
+    __slots__ = ("_device", "_parent")
+    __name__ = "SyclDevice"
+
+    _device: millpond.Device
+    _parent: SyclDevice | None
+
+    def __init__(self, arg: str | SyclDevice | None = None, /) -> None:
+        self._parent = None
+        if isinstance(arg, str):
+            self._device = _filters.select(arg)
+        elif isinstance(arg, SyclDevice):
+            self._device, self._parent = arg._device, arg._parent
+        elif arg is None:
+            self._device = _most_eager(millpond.devices())
+        else:
+            raise TypeError(f"a SyclDevice is made of a filter string or a SyclDevice, not of {type(arg).__name__}")
+
+    @classmethod
+    def _of(cls, device: millpond.Device) -> SyclDevice:
+        """Return a device of the runtime by dpctl's names."""
+        self = cls.__new__(cls)
+        self._device, self._parent = device, None
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SyclDevice):
+            return NotImplemented
+        return self._device == other._device
+
+    def __hash__(self) -> int:
+        return hash(self._device)
+
+    def __repr__(self) -> str:
+        return f"<millpond.dpctl.SyclDevice [{self.backend}, {self.device_type}, {self.name}] at {id(self):#x}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SyclDevice._of, (self._device,)
+
+    def addressof_ref(self) -> int:
+        """Return a number that identifies this object; no SYCL object stands behind it."""
+        return id(self)
+
+    # What it is.
+
+    @property
+    def name(self) -> str:
+        """The maker's name for it."""
+        return self._device.model
+
+    @property
+    def vendor(self) -> str:
+        """The maker."""
+        return self._device.vendor
+
+    @property
+    def driver_version(self) -> str:
+        """The driver's version."""
+        return self._device.driver_version
+
+    @property
+    def backend(self) -> backend_type:
+        """What drives it."""
+        return _filters.backend_of(self._device)
+
+    @property
+    def device_type(self) -> device_type:
+        """The class of processor."""
+        return _filters.type_of(self._device)
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether it is a CPU."""
+        return self.device_type is device_type.cpu
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether it is a GPU."""
+        return self.device_type is device_type.gpu
+
+    @property
+    def is_accelerator(self) -> bool:
+        """Whether it is an accelerator of another sort: there is none."""
+        return self.device_type is device_type.accelerator
+
+    @property
+    def default_selector_score(self) -> int:
+        """How eagerly it is taken as the default device."""
+        return _SCORES.get(self.device_type, 50)
+
+    @property
+    def sycl_platform(self) -> SyclPlatform:
+        """The platform that it belongs to."""
+        from millpond.dpctl._platform import SyclPlatform
+
+        return SyclPlatform._of(self.backend)
+
+    # How it is named.
+
+    @property
+    def filter_string(self) -> str:
+        """The filter string that names it; `TypeError` for a part of a device."""
+        return _filters.filter_string(self._device)
+
+    def get_filter_string(self, include_backend: bool = True, include_device_type: bool = True) -> str:
+        """Return a filter string that names it.
+
+        Raises
+        ------
+        TypeError
+            For a part of a device.
+        """
+        return _filters.filter_string(self._device, backend=include_backend, kind=include_device_type)
+
+    def get_device_id(self) -> int:
+        """Return its place among all devices; `ValueError` for a part of one."""
+        try:
+            return millpond.devices().index(self._device)
+        except ValueError:
+            raise ValueError(f"{self._device} is part of another device and has no place among all") from None
+
+    def print_device_info(self) -> None:
+        """Print name, driver's version, vendor and, unless it is part of another, filter string."""
+        facts = [("Name", self.name), ("Driver version", self.driver_version), ("Vendor", self.vendor)]
+        if self.parent_device is None:
+            facts.append(("Filter string", self.filter_string))
+        print("\n".join(f"    {name:<15} {fact}" for name, fact in facts), end="\n\n")
+
+    # Parts and wholes.
+
+    @property
+    def parent_device(self) -> SyclDevice | None:
+        """The device that it is part of, if there is one."""
+        if self._parent is not None:
+            return self._parent
+        root = _root(self._device)
+        return None if root == self._device else SyclDevice._of(root)
+
+    def get_unpartitioned_parent_device(self) -> SyclDevice:
+        """Return the device that it is part of and that is no part of another; itself, if it is no part."""
+        return SyclDevice._of(_root(self._device))
+
+    @property
+    def partition_max_sub_devices(self) -> int:
+        """Into how many parts it can be split."""
+        return self._device.cores if self._device.host_executed else 0
+
+    def create_sub_devices(self, *, partition: int | str | Sequence[int]) -> list[SyclDevice]:
+        """Split the device into parts with compute units of their own.
+
+        Parameters
+        ----------
+        partition : int or sequence of int or str
+            A number of compute units, for as many parts of that size as there are, or one number for each part. The
+            affinities of dpctl, such as ``"numa"``, are understood and refused: nothing is known of what parts share.
+
+        Raises
+        ------
+        SyclSubDeviceCreationError
+            If it can't be split so.
+        ValueError
+            For an affinity that dpctl doesn't know.
+        TypeError
+            For other arguments.
+        """
+        if isinstance(partition, str):
+            if partition not in _AFFINITIES:
+                raise ValueError(f"the affinity {partition!r} is none of {', '.join(_AFFINITIES)}")
+            raise SyclSubDeviceCreationError(f"{self._device} can't be split by {partition!r}: name numbers of units")
+        # Halves of a number of units are floats, which dpctl takes.
+        counts = partition if isinstance(partition, int) else [int(count) for count in partition]
+        if isinstance(counts, int) and counts <= 0:
+            raise SyclSubDeviceCreationError(f"parts of {counts} compute units are no parts")
+        try:
+            parts = [SyclDevice._of(part) for part in self._device.partition(counts)]
+        except (ValueError, millpond.Error) as error:
+            raise SyclSubDeviceCreationError(str(error)) from error
+        for part in parts:
+            part._parent = self
+        return parts
+
+    @property
+    def composite_device(self) -> SyclDevice | None:
+        """The device that it is a tile of: there are no such devices."""
+        return None
+
+    def component_devices(self) -> list[SyclDevice]:
+        """Return the tiles of a composite device: it has none."""
+        return []
+
+    def can_access_peer(self, peer: SyclDevice, value: str = "access_supported") -> bool:
+        """Say whether kernels of this device can use memory of another.
+
+        Raises
+        ------
+        TypeError
+            If `peer` is no device, or `value` no string.
+        ValueError
+            If `value` is neither ``"access_supported"`` nor ``"atomics_supported"``.
+        """
+        self._check_peer(peer)
+        if not isinstance(value, str):
+            raise TypeError(f"value is a string, not {type(value).__name__}")
+        if value not in ("access_supported", "atomics_supported"):
+            raise ValueError(f"value is 'access_supported' or 'atomics_supported', not {value!r}")
+        return False
+
+    def enable_peer_access(self, peer: SyclDevice) -> None:
+        """Let kernels of this device use memory of another, which none can; `ValueError` for the device itself."""
+        self._check_other(peer)
+
+    def disable_peer_access(self, peer: SyclDevice) -> None:
+        """Take back what `enable_peer_access` allowed."""
+        self._check_other(peer)
+
+    def _check_peer(self, peer: SyclDevice) -> None:
+        if not isinstance(peer, SyclDevice):
+            raise TypeError(f"a peer is a SyclDevice, not {type(peer).__name__}")
+
+    def _check_other(self, peer: SyclDevice) -> None:
+        self._check_peer(peer)
+        if peer == self:
+            raise ValueError(f"peer access from {self._device} to itself is always there and can't be changed")
+
+    # Sizes and limits.
+
+    @property
+    def max_compute_units(self) -> int:
+        """Cores or multiprocessors."""
+        return self._device.cores
+
+    @property
+    def max_clock_frequency(self) -> int:
+        """Megahertz of the clock; 0, as it isn't known."""
+        return 0
+
+    @property
+    def global_mem_size(self) -> int:
+        """Bytes of memory."""
+        return self._device.memory
+
+    @property
+    def max_mem_alloc_size(self) -> int:
+        """Bytes of the largest allocation."""
+        return self._device.max_allocation
+
+    @property
+    def local_mem_size(self) -> int:
+        """Bytes of the nearest cache or memory of each compute unit."""
+        return min((cache.nbytes for cache in self._device.caches), default=32 << 10)
+
+    @property
+    def global_mem_cache_size(self) -> int:
+        """Bytes of the farthest cache."""
+        return max((cache.nbytes for cache in self._device.caches), default=0)
+
+    @property
+    def global_mem_cache_line_size(self) -> int:
+        """Bytes of a line of that cache."""
+        return 64
+
+    @property
+    def global_mem_cache_type(self) -> global_mem_cache_type:
+        """How that cache is used."""
+        return global_mem_cache_type.read_write if self._device.caches else global_mem_cache_type.indeterminate
+
+    @property
+    def profiling_timer_resolution(self) -> int:
+        """Nanoseconds between ticks of the clock that times of events are of."""
+        return 1
+
+    @property
+    def max_work_item_dims(self) -> int:
+        """Axes of a range of work-items."""
+        return 3
+
+    @property
+    def max_work_item_sizes1d(self) -> tuple[int]:
+        """Most work-items of a group of one axis."""
+        return (_WORK_GROUP,)
+
+    @property
+    def max_work_item_sizes2d(self) -> tuple[int, int]:
+        """Most work-items along each axis of a group of two."""
+        return (_WORK_GROUP, _WORK_GROUP)
+
+    @property
+    def max_work_item_sizes3d(self) -> tuple[int, int, int]:
+        """Most work-items along each axis of a group of three."""
+        return (_WORK_GROUP, _WORK_GROUP, _WORK_GROUP)
+
+    @property
+    def max_work_item_sizes(self) -> tuple[int, int, int]:
+        """Most work-items along each axis of a group; deprecated, as `max_work_item_sizes3d` is the same."""
+        import warnings
+
+        warnings.warn("use max_work_item_sizes3d", DeprecationWarning, stacklevel=2)
+        return self.max_work_item_sizes3d
+
+    @property
+    def max_work_group_size(self) -> int:
+        """Most work-items of a group."""
+        return _WORK_GROUP
+
+    @property
+    def max_num_sub_groups(self) -> int:
+        """Most sub-groups of a group."""
+        return _WORK_GROUP // self.sub_group_sizes[0]
+
+    @property
+    def sub_group_sizes(self) -> list[int]:
+        """Sizes that sub-groups may have: the lanes of a vector."""
+        return [self.native_vector_width_float]
+
+    @property
+    def sub_group_independent_forward_progress(self) -> bool:
+        """Whether sub-groups of a group progress on their own."""
+        return False
+
+    @property
+    def max_read_image_args(self) -> int:
+        """Images that a kernel may read: there are no images."""
+        return 0
+
+    @property
+    def max_write_image_args(self) -> int:
+        """Images that a kernel may write."""
+        return 0
+
+    @property
+    def image_2d_max_width(self) -> int:
+        """Widest image of two axes."""
+        return 0
+
+    @property
+    def image_2d_max_height(self) -> int:
+        """Highest image of two axes."""
+        return 0
+
+    @property
+    def image_3d_max_width(self) -> int:
+        """Widest image of three axes."""
+        return 0
+
+    @property
+    def image_3d_max_height(self) -> int:
+        """Highest image of three axes."""
+        return 0
+
+    @property
+    def image_3d_max_depth(self) -> int:
+        """Deepest image of three axes."""
+        return 0
+
+    # Elements of a vector.
+
+    def _lanes(self, nbytes: int) -> int:
+        return max(1, _VECTOR_BYTES.get(self._device.simd, 16) // nbytes)
+
+    @property
+    def native_vector_width_char(self) -> int:
+        """Integers of 8 bits in a vector."""
+        return self._lanes(1)
+
+    @property
+    def native_vector_width_short(self) -> int:
+        """Integers of 16 bits in a vector."""
+        return self._lanes(2)
+
+    @property
+    def native_vector_width_int(self) -> int:
+        """Integers of 32 bits in a vector."""
+        return self._lanes(4)
+
+    @property
+    def native_vector_width_long(self) -> int:
+        """Integers of 64 bits in a vector."""
+        return self._lanes(8)
+
+    @property
+    def native_vector_width_float(self) -> int:
+        """Numbers of ``float32`` in a vector."""
+        return self._lanes(4)
+
+    @property
+    def native_vector_width_double(self) -> int:
+        """Numbers of ``float64`` in a vector; 0 without them."""
+        return self._lanes(8) if self.has_aspect_fp64 else 0
+
+    @property
+    def native_vector_width_half(self) -> int:
+        """Numbers of ``float16`` in a vector; 0 without them."""
+        return self._lanes(2) if self.has_aspect_fp16 else 0
+
+    @property
+    def preferred_vector_width_char(self) -> int:
+        """Integers of 8 bits that are best taken at once."""
+        return self.native_vector_width_char
+
+    @property
+    def preferred_vector_width_short(self) -> int:
+        """Integers of 16 bits that are best taken at once."""
+        return self.native_vector_width_short
+
+    @property
+    def preferred_vector_width_int(self) -> int:
+        """Integers of 32 bits that are best taken at once."""
+        return self.native_vector_width_int
+
+    @property
+    def preferred_vector_width_long(self) -> int:
+        """Integers of 64 bits that are best taken at once."""
+        return self.native_vector_width_long
+
+    @property
+    def preferred_vector_width_float(self) -> int:
+        """Numbers of ``float32`` that are best taken at once."""
+        return self.native_vector_width_float
+
+    @property
+    def preferred_vector_width_double(self) -> int:
+        """Numbers of ``float64`` that are best taken at once."""
+        return self.native_vector_width_double
+
+    @property
+    def preferred_vector_width_half(self) -> int:
+        """Numbers of ``float16`` that are best taken at once."""
+        return self.native_vector_width_half
+
+    # Aspects.
+
+    @property
+    def has_aspect_cpu(self) -> bool:
+        """Whether it is a CPU."""
+        return self.is_cpu
+
+    @property
+    def has_aspect_gpu(self) -> bool:
+        """Whether it is a GPU."""
+        return self.is_gpu
+
+    @property
+    def has_aspect_accelerator(self) -> bool:
+        """Whether it is an accelerator of another sort."""
+        return self.is_accelerator
+
+    @property
+    def has_aspect_custom(self) -> bool:
+        """Whether it runs fixed functions only."""
+        return self.device_type is device_type.custom
+
+    @property
+    def has_aspect_emulated(self) -> bool:
+        """Whether another device plays it."""
+        return False
+
+    @property
+    def has_aspect_host_debuggable(self) -> bool:
+        """Whether a debugger of the host sees its kernels."""
+        return self._device.host_executed
+
+    @property
+    def has_aspect_fp16(self) -> bool:
+        """Whether it computes with ``float16``."""
+        return self._device.has_float16
+
+    @property
+    def has_aspect_fp64(self) -> bool:
+        """Whether it computes with ``float64``."""
+        return self._device.has_float64
+
+    @property
+    def has_aspect_atomic64(self) -> bool:
+        """Whether kernels of a program have atomic operations of 64 bits: a program has no kernels of its own."""
+        return False
+
+    @property
+    def has_aspect_image(self) -> bool:
+        """Whether it has images."""
+        return False
+
+    @property
+    def has_aspect_online_compiler(self) -> bool:
+        """Whether it compiles kernels of a program."""
+        return False
+
+    @property
+    def has_aspect_online_linker(self) -> bool:
+        """Whether it links kernels of a program."""
+        return False
+
+    @property
+    def has_aspect_queue_profiling(self) -> bool:
+        """Whether its queues can keep times."""
+        return True
+
+    @property
+    def has_aspect_usm_device_allocations(self) -> bool:
+        """Whether it has device memory."""
+        return True
+
+    @property
+    def has_aspect_usm_host_allocations(self) -> bool:
+        """Whether it reaches host memory."""
+        return True
+
+    @property
+    def has_aspect_usm_shared_allocations(self) -> bool:
+        """Whether it has shared memory."""
+        return True
+
+    @property
+    def has_aspect_usm_system_allocations(self) -> bool:
+        """Whether it reaches memory that wasn't allocated for it."""
+        return self._device.host_executed
+
+    @property
+    def has_aspect_usm_atomic_host_allocations(self) -> bool:
+        """Whether kernels of a program have atomic operations on host memory."""
+        return False
+
+    @property
+    def has_aspect_usm_atomic_shared_allocations(self) -> bool:
+        """Whether kernels of a program have atomic operations on shared memory."""
+        return False
+
+    @property
+    def has_aspect_is_component(self) -> bool:
+        """Whether it is a tile of a composite device."""
+        return False
+
+    @property
+    def has_aspect_is_composite(self) -> bool:
+        """Whether it consists of tiles."""
+        return False
+
+
+def _root(device: millpond.Device) -> millpond.Device:
+    """Return the device that one is part of: parts are called by it and their place in it."""
+    if device in millpond.devices():
+        return device
+    return millpond.device(device.name.partition(".")[0])
+
+
+def _most_eager(devices: list[millpond.Device]) -> millpond.Device:
+    if not devices:
+        raise SyclDeviceCreationError("there is no device")
+    return max(devices, key=lambda device: SyclDevice._of(device).default_selector_score)
