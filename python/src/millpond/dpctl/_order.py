@@ -26,6 +26,10 @@ class _Manager:
         self._host: list[SyclEvent] = []
         self._submitted: list[SyclEvent] = []
 
+    @property
+    def _is_idle(self) -> bool:
+        return not (self.host_task_events or _pending(self._submitted))
+
     def __copy__(self) -> _Manager:
         other = _Manager(self._queue)
         other._host, other._submitted = self.host_task_events, self.submitted_events
@@ -92,11 +96,8 @@ class _Managers:
             raise TypeError(f"SequentialOrderManager is asked by SyclQueue, not by {type(queue).__name__}")
         with self._lock:
             # A manager without events is made again when it is asked for; the map keeps no queue for it.
-            for idle in [
-                other for other, manager in self._by_queue.items() if not (manager._host or manager._submitted)
-            ]:
-                if idle != queue:
-                    del self._by_queue[idle]
+            for other in [other for other, manager in self._by_queue.items() if other != queue and manager._is_idle]:
+                del self._by_queue[other]
             return self._by_queue.setdefault(queue, _Manager(queue))
 
     def clear(self) -> None:
@@ -109,6 +110,8 @@ class _Managers:
 
 
 def _as_list(events: _Events) -> list[SyclEvent]:
+    if events is None:
+        raise TypeError("expected SyclEvent or a sequence of them, not None")
     return [events] if isinstance(events, SyclEvent) else events_of(events)
 
 
