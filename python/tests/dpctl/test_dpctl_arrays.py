@@ -103,6 +103,8 @@ def test_views_share_memory_and_namespace(x):
     x[1:, ::2] = 0
     assert dpt.asnumpy(x).tolist() == [[0, 1, 2, 3], [0, 5, 0, 7], [0, 9, 0, 11]]
     assert [int(row[1]) for row in x] == [1, 5, 9]
+    assert 9 in x
+    assert 8 not in x
     x.shape = (4, 3)
     assert x.strides == (3, 1)
     with pytest.raises(AttributeError, match="without a copy"):

@@ -226,12 +226,31 @@ def test_what_shows_no_memory_is_refused(changes):
         as_usm_memory(Shown(MemoryUSMShared(32), **changes))
 
 
+def test_arrays_are_not_made_of_memory_at_odd_addresses():
+    buffer = np.zeros(64, dtype="u1")
+    odd = MemoryUSMHost(millpond.memory.HostMemory.wrap(buffer[1:]))
+    assert dpctl.tensor.usm_ndarray(63, dtype="u1", buffer=odd).shape == (63,)
+    with pytest.raises(ValueError, match="would not be aligned"):
+        dpctl.tensor.usm_ndarray(7, dtype="f8", buffer=odd)
+
+
 def test_an_object_that_shows_nothing_is_no_memory():
     with pytest.raises(AttributeError, match="bytes has no __sycl_usm_array_interface__"):
         as_usm_memory(b"millpond")
     hidden = type("Hidden", (), {"__sycl_usm_array_interface__": 5})()
     with pytest.raises(ValueError, match="not a dictionary"):
         as_usm_memory(hidden)
+
+
+def test_a_copy_waits_for_its_memory_and_for_nothing_else(cls):
+    queue = dpctl.SyclQueue()
+    memory = cls(8, queue=queue)
+    gate = queue._queue.gate()
+    memory.memset(ord("m"))
+    memory.copy_from_device(cls(memory.view(4, 4)))
+    assert bytes(memory) == b"mmmmmmmm"
+    assert not queue._queue.is_idle
+    gate.open()
 
 
 def test_dropping_memory_while_work_is_pending_is_safe(cls, live):

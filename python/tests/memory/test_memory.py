@@ -240,6 +240,33 @@ def test_views_keep_the_memory(kind, live):
     assert live() == before
 
 
+def test_memory_of_memory_is_a_view_of_all_of_it(kind, line):
+    memory = kind(8, queue=line)
+    memory.write(b"millpond")
+    again = kind(memory[4:])
+    assert type(again) is kind
+    assert (again.ptr, again.nbytes, again.queue) == (memory.ptr + 4, 4, line)
+    again.write(b"race")
+    assert memory.tobytes() == b"millrace"
+    with pytest.raises(TypeError, match="leave out device and queue"):
+        kind(memory, queue=line)
+    for other in NAMES:
+        if other is not kind:
+            with pytest.raises(ValueError, match=f"{NAMES[kind]} memory is no {NAMES[other]} memory"):
+                other(memory)
+
+
+def test_classes_of_memory_can_be_derived(kind):
+    class Own(kind):
+        def first(self):
+            return self.tobytes()[0]
+
+    own = Own(kind(4))
+    own.fill(7)
+    assert own.first() == 7
+    assert isinstance(own[1:], kind)
+
+
 def test_views_are_of_neighbouring_bytes(kind):
     with pytest.raises(ValueError, match="step 1 only"):
         kind(10)[::2]

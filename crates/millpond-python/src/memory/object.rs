@@ -124,7 +124,7 @@ impl PyMemory {
 
     /// The bytes as an array.
     pub(crate) fn as_tensor(&self) -> PyResult<Tensor> {
-        let layout = Layout::contiguous(&[self.bytes], 1).map_err(layout_error)?;
+        let layout = Layout::contiguous(&[self.bytes], 1).map_err(|error| layout_error(&error))?;
         self.seen_as(DType::Uint8, layout.at_offset(self.offset))
     }
 
@@ -140,15 +140,18 @@ impl PyMemory {
         strides: &[isize],
         offset: usize,
     ) -> PyResult<Tensor> {
-        let begin = self.offset / dtype.size();
-        if !self.offset.is_multiple_of(dtype.size()) {
+        // Offsets of arrays are counted in elements; memory of others may lie anywhere.
+        let address = self.allocation()?.address().get();
+        if !self.offset.is_multiple_of(dtype.size()) || !address.is_multiple_of(dtype.real().size())
+        {
             return Err(PyValueError::new_err(format!(
-                "an array of {dtype} can't begin at byte {} of its allocation: elements would not \
-                 be aligned",
+                "an array of {dtype} can't begin at byte {} of memory at {address:#x}: elements \
+                 would not be aligned",
                 self.offset
             )));
         }
-        let layout = Layout::new(shape, strides, offset).map_err(layout_error)?;
+        let begin = self.offset / dtype.size();
+        let layout = Layout::new(shape, strides, offset).map_err(|error| layout_error(&error))?;
         let tensor = self.seen_as(dtype, layout.at_offset(offset.saturating_add(begin)))?;
         // That it lies within the allocation is known now; a view may be less.
         let touched = tensor.layout().byte_span(dtype.size());
@@ -376,7 +379,7 @@ impl PyMemory {
     }
 }
 
-fn layout_error(error: ShapeError) -> PyErr {
+fn layout_error(error: &ShapeError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 

@@ -175,14 +175,18 @@ class _Memory(_Base):
             raise ValueError(f"copy_from_device: {source.nbytes} bytes are more than {self.nbytes}")
         if source.device == self.device:
             self.copy_from(source)
-            self.queue.record().wait()
+            self._finish()
         else:
             self.write(source.tobytes())
 
     def memset(self, val: int = 0) -> None:
         """Fill all bytes with one, and wait for it."""
         self.fill(val)
-        self.queue.record().wait()
+        self._finish()
+
+    def _finish(self) -> None:
+        """Wait for what is written to the bytes, and for nothing else."""
+        self.read(0, 0)
 
 
 class MemoryUSMDevice(_Memory, DeviceMemory):

@@ -269,7 +269,7 @@ class usm_ndarray:
         return (self._view(part) for part in self._array)
 
     def __contains__(self, value: object) -> bool:
-        raise TypeError("an array isn't searched by `in`; use isin, or any of a comparison")
+        return operand(value, self) in self._array
 
     # Exchange.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import millpond
 from millpond import tensor as xp
 from millpond.dpctl import _usm_interface
 from millpond.dpctl.tensor import _dtypes
@@ -92,20 +93,19 @@ class _ElementwiseFunc:
         if array.shape != shape:
             raise ValueError(f"{self.name_}: the output has shape {array.shape}, the result has shape {shape}")
         try:
-            dtypes = [value.dtype if isinstance(value, Array) else value for value in operands]
-            dtype = self._result_dtype(dtypes)
+            dtype = self._result_dtype(operands, array.device)
         except TypeError as error:
             raise ValueError(str(error)) from error
         if array.dtype != dtype:
             raise ValueError(f"{self.name_}: the output is of {array.dtype}, the result of {dtype}")
         common_queue([value for value in operands if isinstance(value, Array)] + [array])
 
-    def _result_dtype(self, dtypes: list[Any]) -> Any:
+    def _result_dtype(self, operands: list[Any], device: millpond.Device) -> Any:
         # A number decides by its value; what dtypes come to is the same each time.
-        if all(isinstance(dtype, xp.dtype) for dtype in dtypes):
-            return _dtype_of_result(self._function, *dtypes)
-        operands = [xp.empty(0, dtype=dtype) if isinstance(dtype, xp.dtype) else dtype for dtype in dtypes]
-        return self._function(*operands).dtype
+        if all(isinstance(value, Array) for value in operands):
+            return _dtype_of_result(self._function, device, *(value.dtype for value in operands))
+        empty = [xp.empty(0, dtype=x.dtype, device=device) if isinstance(x, Array) else x for x in operands]
+        return self._function(*empty).dtype
 
     def _arranged(self, operands: list[Any]) -> list[Any]:
         """Return operands in dtypes that dpctl has a loop for."""
@@ -133,8 +133,8 @@ def _smallest_float(arrays: list[Array]) -> Any:
 
 
 @functools.lru_cache(maxsize=4096)
-def _dtype_of_result(function: Any, *dtypes: Any) -> Any:
-    return function(*(xp.empty(0, dtype=dtype) for dtype in dtypes)).dtype
+def _dtype_of_result(function: Any, device: millpond.Device, *dtypes: Any) -> Any:
+    return function(*(xp.empty(0, dtype=dtype, device=device) for dtype in dtypes)).dtype
 
 
 class UnaryElementwiseFunc(_ElementwiseFunc):
@@ -157,7 +157,7 @@ class BinaryElementwiseFunc(_ElementwiseFunc):
     """A function of each pair of elements of two arrays."""
 
     def __call__(self, o1: Any, o2: Any, /, *, out: usm_ndarray | None = None, order: str = "K") -> usm_ndarray:
-        """Compute it of arrays of one queue, or of one and a number, a buffer or a nested list.
+        """Compute it of arrays of one queue, or of one and a number or a buffer of the host.
 
         Raises
         ------

@@ -21,7 +21,7 @@ def _reduced(function: Callable[..., Any], x: Any, out: Any, **keywords: Any) ->
     target = array_of(out)
     if not target.flags.writable:
         raise ValueError(f"{function.__name__}: the output is read-only")
-    dtype = function(xp.empty((1,) * array.ndim, dtype=array.dtype), **keywords).dtype
+    dtype = function(xp.empty((1,) * array.ndim, dtype=array.dtype, queue=array.queue), **keywords).dtype
     if target.dtype != dtype:
         raise ValueError(f"{function.__name__}: the output is of {target.dtype}, the result of {dtype}")
     common_queue((array, target))
