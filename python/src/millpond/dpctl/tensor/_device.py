@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from millpond.dpctl._context import SyclContext
@@ -86,6 +87,12 @@ class Device:
         return Device.create_device, (self._queue,)
 
 
+@functools.cache
+def _default_queue() -> SyclQueue:
+    """Return the default device's queue; devices don't come and go."""
+    return get_device_cached_queue(SyclDevice())
+
+
 def placed(sycl_queue: SyclQueue | None, device: Any) -> SyclQueue:
     """Return the queue that two keywords name: the default device's, if neither does.
 
@@ -95,7 +102,7 @@ def placed(sycl_queue: SyclQueue | None, device: Any) -> SyclQueue:
         If they name two, or `sycl_queue` is none.
     """
     if sycl_queue is None:
-        return Device.create_device(device)._queue
+        return _default_queue() if device is None else Device.create_device(device)._queue
     if not isinstance(sycl_queue, SyclQueue):
         raise TypeError(f"sycl_queue is a SyclQueue, not {type(sycl_queue).__name__}")
     if device is not None and get_execution_queue((sycl_queue, Device.create_device(device)._queue)) is None:

@@ -45,6 +45,9 @@ class _ElementwiseFunc:
             loop[0] in "efdFDE" for loop in self._function.types
         )
 
+        # Whether `millpond.tensor` computes it in the dtypes that dpctl does.
+        self._as_it_is = not self._floats and name not in _WITHOUT_BOOL | _OF_COMPLEX
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name_!r}>"
 
@@ -75,7 +78,8 @@ class _ElementwiseFunc:
     def _evaluated(self, operands: list[Any], out: Any, order: str) -> usm_ndarray:
         """Compute the result, with the errors of dpctl for what it computes not."""
         order = order if order in ("C", "F", "A") else "K"
-        operands = self._arranged(operands)
+        if not self._as_it_is:
+            operands = self._arranged(operands)
         if out is not None:
             self._check_out(operands, out)
         try:
@@ -167,7 +171,13 @@ class BinaryElementwiseFunc(_ElementwiseFunc):
             For shapes that can't be broadcast, dtypes that it isn't computed for, and an `out` of another shape or
             dtype than the result.
         """
-        return self._evaluated(operands_of(o1, o2), out, order)
+        if type(o1) is usm_ndarray and type(o2) is usm_ndarray:
+            # The frequent case, which needs no more than this.
+            operands = [o1._array, o2._array]
+            common_queue(operands)
+        else:
+            operands = operands_of(o1, o2)
+        return self._evaluated(operands, out, order)
 
     def _inplace_op(self, o1: usm_ndarray, o2: Any) -> usm_ndarray:
         """Compute it into its first operand, of which the result must have the shape and a dtype of the same kind."""
