@@ -112,6 +112,9 @@ def test_parts_of_a_device_are_devices_of_their_own(device):
         _ = part.filter_string
     with pytest.raises(ValueError, match="part of another"):
         part.get_device_id()
+    inner = part.create_sub_devices(partition=1)[0]
+    assert inner.parent_device == part
+    assert inner.get_unpartitioned_parent_device() == device
     # A queue tells of the part, and of what that is a part of.
     queue = dpctl.SyclQueue(part)
     assert queue.sycl_device == part
