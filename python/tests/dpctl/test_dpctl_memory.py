@@ -1,6 +1,7 @@
 import gc
 import pickle
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -251,6 +252,24 @@ def test_a_copy_waits_for_its_memory_and_for_nothing_else(cls):
     assert bytes(memory) == b"mmmmmmmm"
     assert not queue._queue.is_idle
     gate.open()
+
+
+def test_a_copy_has_been_made_when_the_call_returns():
+    """The source is behind a gate, so that a call that returned early would be there before it opens."""
+    queue = dpctl.SyclQueue(property="in_order")
+    source, target = MemoryUSMShared(4, queue=queue), MemoryUSMShared(4, queue=queue)
+    gate = queue._queue.gate()
+    source.fill(5)
+    opened = []
+
+    def open_gate():
+        opened.append(True)
+        gate.open()
+
+    threading.Timer(0.02, open_gate).start()
+    target.copy_from_device(source)
+    assert opened
+    assert target.tobytes() == b"\5" * 4
 
 
 def test_dropping_memory_while_work_is_pending_is_safe(cls, live):

@@ -331,6 +331,14 @@ class TestTimer:
         assert host == timer.dt.host_dt == 5000.0
         assert repr(timer.dt) == str(timer.dt) == f"(host_dt=5000.0, device_dt={device})"
 
+    def test_a_block_within_a_block_counts_once_on_the_host_too(self):
+        queue = dpctl.SyclQueue(property="enable_profiling")
+        clock = iter([0.0, 1.0, 4.0, 9.0])
+        timer = dpctl.SyclTimer(host_timer=lambda: next(clock))
+        with timer(queue), timer(queue):
+            pass
+        assert timer.dt.host_dt == 9.0
+
     def test_what_it_cannot_time_is_refused(self):
         timer = dpctl.SyclTimer()
         with pytest.raises(ValueError, match="enable_profiling"):

@@ -115,8 +115,9 @@ class SyclTimer:
     ) -> None:
         timer, begin = self._entered.pop()
         timer.__exit__(kind, exception, traceback)
+        elapsed = self.timer() - begin
         if not any(other is timer for other, _ in self._entered):
-            self._host += self.timer() - begin
+            self._host += elapsed
 
     @property
     def dt(self) -> HostDeviceDuration:
