@@ -9,7 +9,10 @@ from millpond._millpond.tensor import *  # noqa: F403 - names of builtins are th
 from millpond._millpond.tensor import __all__ as _names
 from millpond.tensor import fft, linalg
 
-__all__ = ["fft", "linalg", *(name for name in _names if not name.startswith("_"))]
+#: Functions that are no part of the namespace: for pickles, and for `millpond.dpctl`.
+_PRIVATE = {"_offset", "_over", "_rebuild"}
+
+__all__ = ["fft", "linalg", *(name for name in _names if name not in _PRIVATE)]
 
 
 def __dir__():

@@ -52,13 +52,6 @@ def _of_floats(function: Callable[..., Any], x: Any, out: Any, dtype: Any, **key
 def _accumulated(function: Callable[..., Any], x: Any, out: Any, dtype: Any, **keywords: Any) -> usm_ndarray:
     """Compute sums or products along the way of what elements are as elements of `dtype`."""
     array, wanted = array_of(x), _dtypes.ours(dtype)
-    if wanted == xp.bool:
-        totals = computed(function, xp.astype(without_imaginary(array, xp.bool), xp.bool), dtype=xp.int64, **keywords)
-        result = wrapped(xp.astype(totals._array, xp.bool))
-        if out is None:
-            return result
-        out[...] = result
-        return out  # type: ignore[no-any-return]
     if wanted is not None and not xp.can_cast(array.dtype, wanted, casting="same_kind"):
         array = xp.astype(without_imaginary(array, wanted), wanted)
     return _reduced(function, wrapped(array), out, dtype=wanted, **keywords)
