@@ -424,7 +424,14 @@ def test_the_namespace_tells_of_itself():
 def test_numpy_does_not_convert_arrays_unasked(x):
     with pytest.raises(TypeError, match="asnumpy"):
         np.asarray(x)
-    assert dpt.asnumpy(x).base is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_numpy_are_copies(kind):
+    x = dpt.zeros(3, usm_type=kind)
+    host = dpt.asnumpy(x)
+    host[0] = 1
+    assert not dpt.any(x)
 
 
 def test_arrays_are_copied_and_pickled(x):

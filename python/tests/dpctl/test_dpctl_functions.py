@@ -236,9 +236,6 @@ def test_every_function_is_among_these():
     assert functions == {*CALLS, *UNARY_NAMES, *BINARY_NAMES} | classes
 
 
-NO_ARRAYS = ["asarray", "from_dlpack", "can_cast", "result_type", "iinfo", "finfo", "isdtype", "meshgrid"]
-
-
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -221,7 +221,10 @@ def from_numpy(
 
 def to_numpy(usm_ary: usm_ndarray, /) -> np.ndarray[Any, Any]:
     """Wait for the elements, and return a copy of them as an array of NumPy."""
-    return np.array(xp.asnumpy(array_of(usm_ary)))
+    array = array_of(usm_ary)
+    host = xp.asnumpy(array)
+    # Device memory has been copied already; what the host reaches is shared.
+    return host if array.usm_type == "device" else host.copy()
 
 
 def asnumpy(usm_ary: usm_ndarray) -> np.ndarray[Any, Any]:
