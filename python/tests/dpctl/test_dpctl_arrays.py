@@ -230,6 +230,8 @@ def test_operators_are_the_functions(x):
         ("conj", ["?"], "i1"),
         ("proj", ["f4"], "c8"),
         ("angle", ["f8"], "f8"),
+        ("angle", ["i1"], "f4"),
+        ("proj", ["i4"], "c16"),
         ("floor", ["i4"], "i4"),
         ("equal", ["i8", "u8"], "?"),
         ("add", ["i4", "u4"], "i8"),
@@ -368,6 +370,7 @@ def test_asarray_gives_arrays_back_where_nothing_else_is_wanted(x):
     for keywords, error in [
         ({"copy": "yes"}, TypeError),
         ({"order": "Z"}, ValueError),
+        ({"order": 1}, TypeError),
         ({"usm_type": "disk"}, ValueError),
         ({"sycl_queue": "cpu"}, TypeError),
         ({"sycl_queue": dpctl.SyclQueue(), "device": dpctl.SyclQueue()}, TypeError),
@@ -377,6 +380,8 @@ def test_asarray_gives_arrays_back_where_nothing_else_is_wanted(x):
     for obj in (None, {}, ["a"], [[1], [1, 2]], [x, x[0]]):
         with pytest.raises(ValueError, match=r"asarray|inhomogeneous"):
             dpt.asarray(obj)
+    with pytest.raises(TypeError, match="elements of object"):
+        dpt.asarray(np.asarray([None]))
 
 
 def test_devices_are_queues(x):

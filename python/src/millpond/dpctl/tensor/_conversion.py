@@ -79,7 +79,9 @@ def asarray(
     """
     if copy not in (None, True, False):
         raise TypeError(f"asarray: copy is None, True or False, not {copy!r}")
-    if not isinstance(order, str) or order.upper() not in ("C", "F", "A", "K"):
+    if not isinstance(order, str):
+        raise TypeError(f"asarray: order is a string, not {type(order).__name__}")
+    if order.upper() not in ("C", "F", "A", "K"):
         raise ValueError(f"asarray: order is 'C', 'F', 'A' or 'K', not {order!r}")
     validate_usm_type(usm_type, allow_none=True)
     named = None if device is None and sycl_queue is None else placed(sycl_queue, device)
@@ -195,7 +197,8 @@ def _host(obj: Any) -> np.ndarray[Any, Any]:
             raise ValueError(f"asarray: {type(obj).__name__} can't be an array") from None
     host = np.asarray(obj)
     if not _dtypes.is_known(host.dtype) and host.dtype.isnative:
-        raise ValueError(f"asarray: elements of {host.dtype} can't be those of an array")
+        error = TypeError if isinstance(obj, np.ndarray) else ValueError
+        raise error(f"asarray: elements of {host.dtype} can't be those of an array")
     return host if host.dtype.isnative else host.astype(host.dtype.newbyteorder("="))
 
 

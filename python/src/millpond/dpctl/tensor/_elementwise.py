@@ -41,10 +41,8 @@ class _ElementwiseFunc:
         self._function = getattr(xp, name)
         self.__doc__ = self._function.__doc__
         # Those two compute numbers of the default dtype of integers; others of the smallest that holds them.
-        self._floats = name not in ("divide", "reciprocal") and all(
-            loop[0] in "efdFDE" for loop in self._function.types
-        )
-
+        others = {"divide", "reciprocal"} | _OF_COMPLEX
+        self._floats = name not in others and all(loop[0] in "efdFDE" for loop in self._function.types)
         # Whether `millpond.tensor` computes it in the dtypes that dpctl does.
         self._as_it_is = not self._floats and name not in _WITHOUT_BOOL | _OF_COMPLEX
 
