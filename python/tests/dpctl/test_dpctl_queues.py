@@ -304,7 +304,20 @@ class TestOrderManager:
     def test_queues_are_not_kept_for_it(self):
         for _ in range(50):
             SequentialOrderManager[dpctl.SyclQueue()].add_event_pair(dpctl.SyclEvent(), dpctl.SyclEvent())
-        assert len(SequentialOrderManager._by_queue) <= 2
+        _ = SequentialOrderManager[dpctl.SyclQueue()]
+        gc.collect()
+        assert len(SequentialOrderManager._by_queue) <= 1
+
+    def test_a_manager_that_somebody_has_stays_the_one_of_its_queue(self, queue):
+        manager = SequentialOrderManager[queue]
+        _ = SequentialOrderManager[dpctl.SyclQueue()]
+        other = dpctl.SyclQueue()
+        gate = other._queue.gate()
+        manager.add_event_pair([], other.submit_barrier())
+        del manager
+        gc.collect()
+        assert SequentialOrderManager[queue].num_submitted_events == 1
+        gate.open()
 
     def test_clear_waits(self, queue):
         other = dpctl.SyclQueue()

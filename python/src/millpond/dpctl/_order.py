@@ -7,6 +7,7 @@ to and fro keeps its order; one that submits work of its own and registers it fi
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterable
 
 from millpond.dpctl._event import SyclEvent, events_of
@@ -18,10 +19,11 @@ _Events = SyclEvent | Iterable[SyclEvent]
 class _Manager:
     """The events of one queue that aren't complete."""
 
-    __slots__ = ("_host", "_lock", "_queue", "_submitted")
+    __slots__ = ("__weakref__", "_host", "_lock", "_managers", "_queue", "_submitted")
 
-    def __init__(self, queue: SyclQueue) -> None:
+    def __init__(self, queue: SyclQueue, managers: _Managers | None = None) -> None:
         self._queue = queue
+        self._managers = managers
         self._lock = threading.Lock()
         self._host: list[SyclEvent] = []
         self._submitted: list[SyclEvent] = []
@@ -47,6 +49,8 @@ class _Manager:
         with self._lock:
             self._host = _pending(self._host + host)
             self._submitted = _pending(self._submitted + submitted)
+        if self._managers is not None:
+            self._managers._keep(self)
 
     @property
     def submitted_events(self) -> list[SyclEvent]:
@@ -85,26 +89,33 @@ class _Manager:
 class _Managers:
     """The managers of all queues: the same for all threads."""
 
-    __slots__ = ("_by_queue", "_lock")
+    __slots__ = ("_busy", "_by_queue", "_lock")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._by_queue: dict[SyclQueue, _Manager] = {}
+        # A queue has one manager for as long as somebody has that or events wait in it. None keeps a queue otherwise.
+        self._by_queue: weakref.WeakValueDictionary[SyclQueue, _Manager] = weakref.WeakValueDictionary()
+        self._busy: set[_Manager] = set()
 
     def __getitem__(self, queue: SyclQueue) -> _Manager:
         if not isinstance(queue, SyclQueue):
             raise TypeError(f"SequentialOrderManager is asked by SyclQueue, not by {type(queue).__name__}")
         with self._lock:
-            # A manager without events is made again when it is asked for; the map keeps no queue for it.
-            for other in [other for other, manager in self._by_queue.items() if other != queue and manager._is_idle]:
-                del self._by_queue[other]
-            return self._by_queue.setdefault(queue, _Manager(queue))
+            self._busy = {manager for manager in self._busy if not manager._is_idle}
+            found = self._by_queue.get(queue)
+            if found is None:
+                found = self._by_queue[queue] = _Manager(queue, self)
+            return found
+
+    def _keep(self, manager: _Manager) -> None:
+        """Keep a manager that events were registered with, until they are complete."""
+        with self._lock:
+            self._busy.add(manager)
 
     def clear(self) -> None:
         """Wait for all registered events, and forget them."""
         with self._lock:
-            managers = list(self._by_queue.values())
-            self._by_queue.clear()
+            managers, self._busy = self._busy, set()
         for manager in managers:
             manager.wait()
 
