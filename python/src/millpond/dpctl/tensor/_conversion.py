@@ -224,10 +224,7 @@ def from_numpy(
 
 def to_numpy(usm_ary: usm_ndarray, /) -> np.ndarray[Any, Any]:
     """Wait for the elements, and return a copy of them as an array of NumPy."""
-    array = array_of(usm_ary)
-    host = xp.asnumpy(array)
-    # Device memory has been copied already; what the host reaches is shared.
-    return host if array.usm_type == "device" else host.copy()
+    return xp.asnumpy(array_of(usm_ary))
 
 
 def asnumpy(usm_ary: usm_ndarray) -> np.ndarray[Any, Any]:

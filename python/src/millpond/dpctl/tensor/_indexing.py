@@ -25,12 +25,7 @@ def _indices(x: Array, indices: Any, axis: int | None, mode: str) -> tuple[Array
     if mode == "clip":
         return places, mode
     n = x.size if axis is None else x.shape[axis] if -x.ndim <= axis < x.ndim else 0
-    if n and not xp.isdtype(places.dtype, "unsigned integer"):
-        info = xp.iinfo(places.dtype)
-        places = xp.clip(places, max(-n, info.min), min(n - 1, info.max))
-    elif n:
-        places = xp.clip(places, 0, min(n - 1, xp.iinfo(places.dtype).max))
-    return places, "wrap"
+    return (xp.clip(places, -n, n - 1) if n else places), "wrap"
 
 
 def _check_axis(x: Array, axis: int | None, what: str) -> None:
