@@ -58,7 +58,9 @@ impl Queue {
 
     fn submit_at(&self, command: Command, after: &[&Event]) -> Result<Event> {
         let claims = command.touches();
-        let done = self.core().submit_after(&[], Some(&claims), command, after)?;
+        let done = self
+            .core()
+            .submit_after(&[], Some(&claims), command, after)?;
         self.note_followed(&done, after);
         Ok(done)
     }
