@@ -19,6 +19,9 @@ const VENDOR_PLACES: &[&str] = &[
     "crates/millpond-kernel/src/dialect/",
     "crates/millpond/",
     "xtask/",
+    // Settings of all layers are read in one place and shown in one.
+    "crates/millpond-types/src/config.rs",
+    "crates/millpond-python/src/runtime/lifecycle.rs",
 ];
 
 /// Identifiers that a protocol of others dictates.

@@ -371,11 +371,11 @@ impl Api for Fake {
     ) -> Code {
         self.call_within("cuPointerGetAttributes", |world, _| {
             let kind = world.kind_of(address);
-            for index in 0..count as usize {
-                // SAFETY: the caller gives as many.
-                let attribute = unsafe { attributes.add(index).read() };
-                // SAFETY: as above.
-                let place = unsafe { data.add(index).read() };
+            // SAFETY: the caller gives as many.
+            let attributes = unsafe { std::slice::from_raw_parts(attributes, count as usize) };
+            // SAFETY: as above.
+            let places = unsafe { std::slice::from_raw_parts(data, count as usize) };
+            for (&attribute, place) in attributes.iter().zip(places) {
                 let value = match (attribute, kind) {
                     (pointer::IS_MANAGED, kind) => u32::from(kind == Some(Kind::Managed)),
                     (pointer::MEMORY_TYPE, Some(Kind::Host)) => pointer::HOST,

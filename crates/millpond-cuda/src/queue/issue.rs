@@ -49,7 +49,7 @@ impl CudaQueue {
             } else {
                 let mut landing = None;
                 let timed = state.recorder.is_some();
-                let outcome = self.follow(&current, lane, &begun).and_then(|()| {
+                let outcome = follow(&current, lane, &begun).and_then(|()| {
                     if timed {
                         around = Some(self.station.clock.begin(&current, lane.stream)?);
                     }
@@ -95,12 +95,6 @@ impl CudaQueue {
         }
         let shortest = (0..lanes.len()).min_by_key(|&index| state.line.flights[index].len());
         Ok(shortest.unwrap_or(0))
-    }
-
-    /// Makes a stream wait for what a command follows.
-    fn follow(&self, current: &Current<'_>, lane: &Lane, begun: &Begun) -> Result<(), CudaError> {
-        let mut signals = begun.signals.iter();
-        signals.try_for_each(|&signal| lane.follow(current, signal))
     }
 
     /// Gives the parts of a command to a stream.
@@ -174,4 +168,10 @@ fn hint(
         Err(error) if error.loss().is_none() => Ok(()),
         answer => answer,
     }
+}
+
+/// Makes a stream wait for what a command follows.
+fn follow(current: &Current<'_>, lane: &Lane, begun: &Begun) -> Result<(), CudaError> {
+    let mut signals = begun.signals.iter();
+    signals.try_for_each(|&signal| lane.follow(current, signal))
 }
