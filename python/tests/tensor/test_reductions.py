@@ -138,6 +138,20 @@ def test_a_nan_wins():
     assert int(xp.argmax(x)) == int(xp.argmin(x)) == 1
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("unknown", [complex(1, np.nan), complex(np.nan, 1), complex(np.nan, np.nan)])
+@pytest.mark.parametrize("size", [2, 3, 100, 5000])
+def test_a_nan_in_either_part_wins_over_what_comes_before_and_after_it(dtype, unknown, size):
+    for place in {0, size // 2, size - 1}:
+        values = np.arange(size).astype(dtype)
+        values[place] = unknown
+        x = xp.asarray(values)
+        for name in ("max", "min"):
+            np.testing.assert_equal(complex(getattr(xp, name)(x)), complex(values[place]))
+        for name in ("argmax", "argmin"):
+            assert int(getattr(xp, name)(x)) == place
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("shape", [(1000,), (100_003,), (70, 33), (33, 300), (3, 40_000), (40_000, 3)])
 @pytest.mark.parametrize("share", [0.01, 1.0])

@@ -16,6 +16,7 @@ pub(super) trait Ordered: Value + Send + Sync {
     /// Smaller than any, or the smallest.
     const BOTTOM: Self;
 
+    /// Not if either is a NaN.
     fn below(self, other: Self) -> bool;
     fn is_nan(self) -> bool;
     fn words(self) -> [u64; 2];
@@ -65,7 +66,8 @@ macro_rules! ordered_floats {
             |x| [u64::from(x.to_bits()), 0], |w| <$t>::from_bits(w[0] as _);
         Complex<$t>: Complex::new(<$t>::NEG_INFINITY, <$t>::NEG_INFINITY),
             Complex::new(<$t>::INFINITY, <$t>::INFINITY),
-            |a, b| (a.re < b.re) | ((a.re == b.re) & (a.im < b.im)),
+            |a, b| ((a.re < b.re) & !a.im.is_nan() & !b.im.is_nan())
+                | ((a.re == b.re) & (a.im < b.im)),
             |z| z.re.is_nan() | z.im.is_nan(),
             |z| [u64::from(z.re.to_bits()), u64::from(z.im.to_bits())],
             |w| Complex::new(<$t>::from_bits(w[0] as _), <$t>::from_bits(w[1] as _));
@@ -83,7 +85,7 @@ pub(super) trait End: Copy + Send + Sync + 'static {
     /// What every element goes before.
     fn worst<T: Ordered>() -> T;
 
-    /// Whether `a` goes strictly before `b`, neither being a NaN.
+    /// Whether `a` goes strictly before `b`; not if either is a NaN.
     fn before<T: Ordered>(a: T, b: T) -> bool;
 }
 
