@@ -17,11 +17,11 @@
 //! let queue = device.default_queue()?;
 //! let memory = queue.allocate(MemoryKind::Device, 1024)?;
 //! let explanation = Explanation::begin();
-//! queue.fill(&memory, 0..1024, Pattern::new(&[0])?)?;
+//! queue.fill(&memory, 0..1024, Pattern::new(&[0]).unwrap())?;
 //! let executions = explanation.finish()?;
 //! assert_eq!(executions[0].name, "fill of 1024 bytes");
 //! assert_eq!(executions[0].traffic.written, 1024);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), millpond_runtime::Error>(())
 //! ```
 
 use std::cell::RefCell;
