@@ -27,6 +27,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,6 @@ use millpond_hal::{Command, Failure, HostKernel, Traffic, Watch};
 use crate::error::Result;
 use crate::queue::Native;
 use crate::queue::submit::{describe, stop_if_interrupted};
-use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Condvar, Mutex, lock};
 use crate::trace::current_origin;
 use crate::waiting;
