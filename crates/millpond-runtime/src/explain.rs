@@ -159,7 +159,9 @@ impl Drop for Explanation {
 /// Whether an explanation is under way on this thread.
 #[inline]
 pub fn is_underway_here() -> bool {
-    UNDERWAY.load(Relaxed) != 0 && !MINE.with_borrow(Vec::is_empty)
+    // A thread at its end has no list any more.
+    let has_any = || MINE.try_with(|mine| !mine.borrow().is_empty());
+    UNDERWAY.load(Relaxed) != 0 && has_any().unwrap_or(false)
 }
 
 /// What one explanation has noted.
@@ -171,7 +173,6 @@ struct Notes {
 /// What is known of one execution.
 pub(crate) struct Note {
     native: Arc<Native>,
-    inline: bool,
     state: Mutex<State>,
     ended: Condvar,
 }
@@ -188,7 +189,7 @@ struct State {
     began: Option<Instant>,
     ended: Option<Instant>,
     failed: bool,
-    /// Its number on its queue.
+    /// Its number on its queue; none of what ran on the calling thread.
     sequence: Option<u64>,
 }
 
@@ -199,24 +200,27 @@ impl fmt::Debug for Note {
 }
 
 impl Note {
-    fn new(native: &Arc<Native>, inline: bool, state: State) -> Arc<Self> {
-        let note = Arc::new(Self {
+    fn new(native: &Arc<Native>, state: State) -> Arc<Self> {
+        Arc::new(Self {
             native: Arc::clone(native),
-            inline,
             state: Mutex::new(state),
             ended: Condvar::new(),
-        });
-        MINE.with_borrow(|mine| {
-            for notes in mine {
-                lock(&notes.list).push(Arc::clone(&note));
-            }
-        });
-        note
+        })
     }
 
-    /// It has got its place on its queue.
-    pub(crate) fn place(&self, sequence: u64) {
+    /// Adds it to this thread's explanations.
+    fn tell(self: &Arc<Self>) {
+        MINE.with_borrow(|mine| {
+            for notes in mine {
+                lock(&notes.list).push(Arc::clone(self));
+            }
+        });
+    }
+
+    /// It has got its place on its queue: what is refused is no execution.
+    pub(crate) fn place(self: &Arc<Self>, sequence: u64) {
         lock(&self.state).sequence = Some(sequence);
+        self.tell();
     }
 
     /// It may be joined by more, until it begins.
@@ -267,7 +271,7 @@ impl Note {
         Execution {
             name: state.name.clone(),
             queue: self.native.id().get(),
-            inline: self.inline,
+            inline: state.sequence.is_none(),
             traffic: state.traffic,
             began: state
                 .began
@@ -344,7 +348,7 @@ fn note_command(native: &Arc<Native>, command: &Command) -> Option<Arc<Note>> {
         state.traffic = command.traffic();
     }
     state.ask();
-    Some(Note::new(native, false, state))
+    Some(Note::new(native, state))
 }
 
 /// What was noted last of this thread.
@@ -388,6 +392,6 @@ fn note_inline<R>(
         ..State::default()
     };
     state.ask();
-    Note::new(native, true, state);
+    Note::new(native, state).tell();
     answer
 }
