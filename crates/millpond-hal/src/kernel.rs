@@ -8,6 +8,7 @@ use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 
+use crate::code::DeviceCode;
 use crate::command::Address;
 use crate::error::FailureKind;
 
@@ -165,6 +166,12 @@ pub unsafe trait HostKernel: Send + Sync {
     unsafe fn finish(&self, bases: &[Address]) -> Result<(), KernelError> {
         let _ = bases;
         Ok(())
+    }
+
+    /// What devices run instead that don't execute the host's code; `None` leaves the kernel to the
+    /// host. Of a kernel that may grow, asked after [`begin`](HostKernel::begin).
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        None
     }
 
     /// Writes the operation with its shapes and dtypes, for messages and traces.

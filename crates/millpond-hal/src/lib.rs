@@ -42,13 +42,19 @@
 //!
 //! # Where to look
 //! [`queue`] for the life of a command, [`command`] for what can be asked, [`kernel`] for code
-//! that a host device runs, [`arena`] for memory that other processes are given.
+//! that a host device runs, [`code`] for what other devices compile, [`arena`] for memory that
+//! other processes are given.
 
 #[allow(
     unsafe_code,
     reason = "declares unsafe contracts of the interface, has no unsafe block"
 )]
 pub mod arena;
+#[allow(
+    unsafe_code,
+    reason = "declares unsafe contracts of the interface, has no unsafe block"
+)]
+pub mod code;
 pub mod command;
 #[allow(
     unsafe_code,
@@ -83,6 +89,7 @@ mod sync;
 pub mod watch;
 
 pub use arena::{Arena, ArenaId, HandleError, Place};
+pub use code::DeviceCode;
 pub use command::{Address, Advice, Command, HostTask, Pattern, Submission, Touch};
 pub use device::{Device, Partition, RawAllocation};
 pub use driver::Driver;
