@@ -88,10 +88,12 @@ impl Tensor {
                 ),
             ));
         }
+        let copy;
         let source = if self.is_contiguous() {
-            self.clone()
+            self
         } else {
-            self.copy_for_host(self.dtype())?
+            copy = self.copy_for_host(self.dtype())?;
+            &copy
         };
         let begin = source.layout().offset() * source.item_size();
         Ok(source.memory().read(begin, bytes)?)

@@ -45,11 +45,11 @@ pub(crate) unsafe fn fill(
     // SAFETY: the caller's promise. The protocol asks for a null owner where the call fails.
     unsafe { (*view).obj = ptr::null_mut() };
     if !tensor.kind().host_accessible() {
-        return Err(PyBufferError::new_err(format!(
-            "{} memory has no buffer, as the host does not access it: copy it to shared or host \
-             memory, or use asnumpy",
-            tensor.kind()
-        )));
+        // NumPy asks every array for its buffer first: what a refusal says is not put together.
+        return Err(PyBufferError::new_err(
+            "device memory has no buffer, as the host does not access it: copy it to shared or \
+             host memory, or use asnumpy",
+        ));
     }
     share(owner.py(), tensor, false)?;
     // SAFETY: the caller's promise; nothing is pending on the elements.

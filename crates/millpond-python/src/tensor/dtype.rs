@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
 
+use crate::interop::numpy;
 use crate::tensor::foreign;
 
 /// Type of the elements of an array.
@@ -102,7 +103,7 @@ impl PyDType {
     /// NumPy looks for this attribute, so that it takes the dtype wherever it takes its own.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        foreign::numpy_dtype(py, self.0)
+        numpy::dtype(py, self.0)
     }
 
     /// What means no dtype may know how to compare itself.

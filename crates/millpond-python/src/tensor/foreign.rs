@@ -50,12 +50,6 @@ pub(crate) fn native_dtype(numpy: &Bound<'_, PyAny>) -> PyResult<Option<DType>> 
     Ok(name.parse().ok())
 }
 
-/// NumPy's dtype of the same name.
-pub(crate) fn numpy_dtype(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
-    py.import(intern!(py, "numpy"))?
-        .call_method1(intern!(py, "dtype"), (dtype.name(),))
-}
-
 /// Fails for arrays of NumPy, which are on the host and never transferred unasked.
 ///
 /// # Errors
