@@ -87,6 +87,13 @@ const COMMANDS: &[Command] = &[
         about: "run the public conformance suite of the Array API standard, a clone of which is at PATH",
         run: conform::command,
     },
+    #[cfg(unix)]
+    Command {
+        name: "conform-ur",
+        usage: "FOLDER [--loader FOLDER] [--adapter FILE] [--filter FILTER] [--jobs N] [NAME...]",
+        about: "run the public conformance executables of the Unified Runtime that were built elsewhere into FOLDER, each test by itself",
+        run: conform::ur::command,
+    },
     Command {
         name: "coverage",
         usage: "[--minimum PERCENT]",

@@ -1,13 +1,18 @@
 //! Runs programs, in steps whose beginning, end and duration are printed.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, Outcome};
 use crate::project;
 use crate::python_env;
+
+/// How often is looked whether a program ended that may be ended.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// Does `work` as a step: says when it begins, and how long it took.
 pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
@@ -112,6 +117,29 @@ impl Program {
             .status
             .success()
             .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Runs to the end, or is ended after some time, with all that it prints in a file; how it ended by itself.
+    pub(crate) fn ended(mut self, limit: Duration, output: &Path) -> Outcome<Option<ExitStatus>> {
+        let file = File::create(output).map_err(Failure::file(output))?;
+        let errors = file.try_clone().map_err(Failure::file(output))?;
+        self.command
+            .stdin(Stdio::null())
+            .stdout(file)
+            .stderr(errors);
+        let begin = Instant::now();
+        let mut child = self.command.spawn().map_err(|source| self.start(source))?;
+        loop {
+            if let Some(status) = child.try_wait().map_err(|source| self.start(source))? {
+                return Ok(Some(status));
+            }
+            if begin.elapsed() > limit {
+                child.kill().map_err(|source| self.start(source))?;
+                child.wait().map_err(|source| self.start(source))?;
+                return Ok(None);
+            }
+            thread::sleep(LOOK);
+        }
     }
 
     fn line(&self) -> String {

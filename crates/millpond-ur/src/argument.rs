@@ -31,6 +31,15 @@ impl<T: Copy> In<T> {
         self.value().ok_or(Code::INVALID_NULL_POINTER)
     }
 
+    /// The value, which may begin at any address.
+    pub(crate) fn unaligned(self) -> Answer<T> {
+        if self.0.is_null() {
+            return Err(Code::INVALID_NULL_POINTER);
+        }
+        // SAFETY: by the caller's promise.
+        Ok(unsafe { self.0.read_unaligned() })
+    }
+
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -64,6 +73,9 @@ impl<T: Copy> In<T> {
 pub(crate) struct Out<T>(*mut T);
 
 impl<T> Out<T> {
+    /// No place.
+    pub(crate) const NULL: Self = Self(std::ptr::null_mut());
+
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -74,6 +86,15 @@ impl<T> Out<T> {
             return Err(Code::INVALID_NULL_POINTER);
         }
         Ok(self)
+    }
+
+    /// What is there before, where the interface says that something is.
+    pub(crate) fn value(self) -> Option<T>
+    where
+        T: Copy,
+    {
+        // SAFETY: by the caller's promise, which is to have written what is read here.
+        unsafe { self.0.as_ref() }.copied()
     }
 
     /// Writes a value, where there is a place for it.

@@ -77,52 +77,34 @@ fn allocate(
     Ok(())
 }
 
+/// The functions that allocate: the same but for the kind of memory.
+macro_rules! allocations {
+    ($($name:ident: $kind:ident by $command:ident),* $(,)?) => {
+        entry! {$(
+            fn $name(
+                queue: Handle<Queue>,
+                pool: Handle<Pool>,
+                size: usize,
+                properties: In<AsyncAllocProperties>,
+                count: u32,
+                list: In<Handle<Event>>,
+                memory: Out<Pointer>,
+                event: Out<Handle<Event>>,
+            ) {
+                let (kind, command) = (MemoryKind::$kind, Command::$command);
+                let request = Request { kind, command, pool, size, properties };
+                allocate(queue, &request, (count, list), memory, event)
+            }
+        )*}
+    };
+}
+allocations! {
+    urEnqueueUSMDeviceAllocExp: Device by ENQUEUE_USM_DEVICE_ALLOC_EXP,
+    urEnqueueUSMSharedAllocExp: Shared by ENQUEUE_USM_SHARED_ALLOC_EXP,
+    urEnqueueUSMHostAllocExp: Host by ENQUEUE_USM_HOST_ALLOC_EXP,
+}
+
 entry! {
-    fn urEnqueueUSMDeviceAllocExp(
-        queue: Handle<Queue>,
-        pool: Handle<Pool>,
-        size: usize,
-        properties: In<AsyncAllocProperties>,
-        count: u32,
-        list: In<Handle<Event>>,
-        memory: Out<Pointer>,
-        event: Out<Handle<Event>>,
-    ) {
-        let (kind, command) = (MemoryKind::Device, Command::ENQUEUE_USM_DEVICE_ALLOC_EXP);
-        let request = Request { kind, command, pool, size, properties };
-        allocate(queue, &request, (count, list), memory, event)
-    }
-
-    fn urEnqueueUSMSharedAllocExp(
-        queue: Handle<Queue>,
-        pool: Handle<Pool>,
-        size: usize,
-        properties: In<AsyncAllocProperties>,
-        count: u32,
-        list: In<Handle<Event>>,
-        memory: Out<Pointer>,
-        event: Out<Handle<Event>>,
-    ) {
-        let (kind, command) = (MemoryKind::Shared, Command::ENQUEUE_USM_SHARED_ALLOC_EXP);
-        let request = Request { kind, command, pool, size, properties };
-        allocate(queue, &request, (count, list), memory, event)
-    }
-
-    fn urEnqueueUSMHostAllocExp(
-        queue: Handle<Queue>,
-        pool: Handle<Pool>,
-        size: usize,
-        properties: In<AsyncAllocProperties>,
-        count: u32,
-        list: In<Handle<Event>>,
-        memory: Out<Pointer>,
-        event: Out<Handle<Event>>,
-    ) {
-        let (kind, command) = (MemoryKind::Host, Command::ENQUEUE_USM_HOST_ALLOC_EXP);
-        let request = Request { kind, command, pool, size, properties };
-        allocate(queue, &request, (count, list), memory, event)
-    }
-
     /// Frees memory behind what is on the queue, however it was had. The pool is known by the address,
     /// so that one which is named only has to be one.
     fn urEnqueueUSMFreeExp(

@@ -1,12 +1,13 @@
-//! Commands that only wait, and functions of the host that run in the order of queues.
+//! Commands that only wait.
 
-use crate::argument::{Answer, In, Out, UserData};
+use crate::argument::{Answer, In, Out};
 use crate::entry::entry;
+use crate::error::code;
 use crate::event::Event;
 use crate::handle::Handle;
-use crate::numbers::{Code, Command};
+use crate::numbers::Command;
 use crate::queue::{Enqueued, Queue};
-use crate::structures::{EnqueueExtProperties, HostTaskProperties};
+use crate::structures::EnqueueExtProperties;
 use crate::usm_commands::nothing;
 use crate::waits::Waits;
 
@@ -56,7 +57,8 @@ entry! {
         barrier(queue, (count, list), event)
     }
 
-    /// The same with properties, of which there are hints only.
+    /// The same with properties, of which there are hints only. An event that may be used again stands
+    /// for this command from now on, if one is passed.
     fn urEnqueueEventsWaitWithBarrierExt(
         queue: Handle<Queue>,
         properties: In<EnqueueExtProperties>,
@@ -64,37 +66,19 @@ entry! {
         list: In<Handle<Event>>,
         event: Out<Handle<Event>>,
     ) {
-        queue.get()?;
+        let owner = queue.get()?;
         if let Some(properties) = properties.value() {
             properties.flags.check()?;
         }
-        barrier(queue, (count, list), event)
-    }
-
-    /// Runs a function of the host in the order of the queue. It may enqueue, and must not wait for
-    /// what is behind it.
-    fn urEnqueueHostTaskExp(
-        queue: Handle<Queue>,
-        task: Option<extern "C" fn(UserData)>,
-        data: UserData,
-        properties: In<HostTaskProperties>,
-        count: u32,
-        list: In<Handle<Event>>,
-        event: Out<Handle<Event>>,
-    ) {
-        let queue = &queue.get()?;
-        let task = task.ok_or(Code::INVALID_NULL_POINTER)?;
-        if let Some(properties) = properties.value() {
-            properties.flags.check()?;
-        }
+        let passed = event.value().and_then(|event: Handle<Event>| event.get().ok());
+        let Some(reused) = passed.filter(|event| event.may_stand_for(owner.context())) else {
+            return barrier(queue, (count, list), event);
+        };
         let waits = &Waits::new(count, list)?;
-        let command = Command::HOST_TASK_EXP;
-        let enqueued = Enqueued { queue, command, waits, blocking: false, event };
-        enqueued.submit(|queue, after| {
-            queue.task_at("host task", &[], after, move || {
-                task(data);
-                Ok(())
-            })
-        })
+        let command = Command::EVENTS_WAIT_WITH_BARRIER;
+        let enqueued = Enqueued { queue: &owner, command, waits, blocking: false, event: Out::NULL };
+        let done = owner.runtime().barrier(&waits.runtime()).map_err(|error| code(&error))?;
+        reused.stand_for(enqueued.signal(done));
+        Ok(())
     }
 }

@@ -1,28 +1,41 @@
 //! Events: commands that one can wait for, and ask what has become of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use millpond::Status;
 
 use crate::argument::{Answer, In, Out, UserData};
 use crate::context::Context;
+use crate::device::Device;
 use crate::entry::entry;
 use crate::error::code;
 use crate::handle::{Handle, Place, create, kinds};
-use crate::numbers::{Code, Command, EventInfo, EventStatus, ExecutionInfo, ProfilingInfo};
+use crate::numbers::{
+    Code, Command, EventFlags, EventInfo, EventStatus, ExecutionInfo, ProfilingInfo,
+};
 use crate::property::Property;
 use crate::queue::Queue;
-use crate::structures::Header;
+use crate::structures::{EventDesc, Header};
 
-/// A command that was submitted.
+/// A command that was submitted, or what stands for one after the other.
 #[derive(Debug)]
 pub(crate) struct Event {
     place: Place<Event>,
     context: Arc<Context>,
+    /// Whether it may stand for another command than the first.
+    is_reusable: bool,
+    signal: Mutex<Signal>,
+}
+
+/// What an event stands for at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Signal {
     /// None of an event that no command was enqueued for.
-    queue: Option<Arc<Queue>>,
-    command: Command,
-    runtime: millpond::Event,
+    pub(crate) queue: Option<Arc<Queue>>,
+    pub(crate) command: Command,
+    pub(crate) runtime: millpond::Event,
+    /// When the command was enqueued, of one that only tells the time.
+    pub(crate) recorded: Option<u64>,
 }
 
 kinds! { Event: INVALID_EVENT }
@@ -32,30 +45,29 @@ type Callback = extern "C" fn(Handle<Event>, ExecutionInfo, UserData);
 
 impl Event {
     /// The event of a command.
-    pub(crate) fn make(
-        queue: Arc<Queue>,
-        command: Command,
-        runtime: millpond::Event,
-    ) -> Answer<Arc<Self>> {
+    pub(crate) fn make(queue: &Arc<Queue>, signal: Signal) -> Answer<Arc<Self>> {
         create(|place| Self {
             place,
             context: Arc::clone(queue.context()),
-            queue: Some(queue),
-            command,
-            runtime,
+            is_reusable: false,
+            signal: Mutex::new(signal),
         })
     }
 
     /// An event that nobody has to wait for.
-    fn over(context: Arc<Context>) -> Answer<Arc<Self>> {
+    fn over(context: Arc<Context>, is_reusable: bool) -> Answer<Arc<Self>> {
         let queue = context.first().memory_queue()?;
-        let runtime = queue.barrier(&[]).map_err(|error| code(&error))?;
+        let signal = Signal {
+            queue: None,
+            command: Command::EVENTS_WAIT,
+            runtime: queue.record().map_err(|error| code(&error))?,
+            recorded: None,
+        };
         create(|place| Self {
             place,
             context,
-            queue: None,
-            command: Command::EVENTS_WAIT,
-            runtime,
+            is_reusable,
+            signal: Mutex::new(signal),
         })
     }
 
@@ -63,10 +75,32 @@ impl Event {
         self.place.handle()
     }
 
-    pub(crate) fn runtime(&self) -> &millpond::Event {
-        &self.runtime
+    /// Whether it may stand for commands of a context, one after the other.
+    pub(crate) fn may_stand_for(&self, context: &Arc<Context>) -> bool {
+        self.is_reusable && Arc::ptr_eq(&self.context, context)
     }
 
+    /// Has it stand for another command from now on.
+    pub(crate) fn stand_for(&self, signal: Signal) {
+        *self.lock() = signal;
+    }
+
+    /// What it stands for now.
+    pub(crate) fn signal(&self) -> Signal {
+        self.lock().clone()
+    }
+
+    /// The same as the runtime knows it.
+    pub(crate) fn runtime(&self) -> millpond::Event {
+        self.lock().runtime.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Signal> {
+        self.signal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Signal {
     fn status(&self) -> EventStatus {
         match self.runtime.status() {
             Status::Pending => EventStatus::SUBMITTED,
@@ -77,6 +111,11 @@ impl Event {
 
     /// A moment in the command's life, in nanoseconds.
     fn moment(&self, what: ProfilingInfo) -> Answer<u64> {
+        if let Some(recorded) = self.recorded
+            && what <= ProfilingInfo::COMMAND_SUBMIT
+        {
+            return Ok(recorded);
+        }
         let times = self.runtime.times().map_err(|_| match what {
             // Known later only, and not owed.
             ProfilingInfo::COMMAND_QUEUED if self.runtime.queue().is_profiling() => {
@@ -86,9 +125,9 @@ impl Event {
         })?;
         let moment = match what {
             ProfilingInfo::COMMAND_QUEUED | ProfilingInfo::COMMAND_SUBMIT => times.submitted,
-            ProfilingInfo::COMMAND_START => times.started,
-            ProfilingInfo::COMMAND_END | ProfilingInfo::COMMAND_COMPLETE => times.finished,
-            _ => return Err(Code::INVALID_ENUMERATION),
+            // A command that only tells the time begins when it has it.
+            ProfilingInfo::COMMAND_START if self.recorded.is_none() => times.started,
+            _ => times.finished,
         };
         Ok(moment.as_nanos() as u64)
     }
@@ -103,14 +142,15 @@ entry! {
         size: Out<usize>,
     ) {
         let event = event.get()?;
+        let signal = event.signal();
         let property: Property = match what {
             EventInfo::COMMAND_QUEUE => {
-                let queue = event.queue.as_ref();
+                let queue = signal.queue.as_ref();
                 queue.map_or(Handle::NULL, |queue| queue.handle()).into()
             }
             EventInfo::CONTEXT => event.context.handle().into(),
-            EventInfo::COMMAND_TYPE => event.command.0.into(),
-            EventInfo::COMMAND_EXECUTION_STATUS => event.status().0.into(),
+            EventInfo::COMMAND_TYPE => signal.command.0.into(),
+            EventInfo::COMMAND_EXECUTION_STATUS => signal.status().0.into(),
             EventInfo::REFERENCE_COUNT => event.place.references().into(),
             _ => return Err(Code::INVALID_ENUMERATION),
         };
@@ -128,7 +168,7 @@ entry! {
         if what > ProfilingInfo::COMMAND_COMPLETE {
             return Err(Code::INVALID_ENUMERATION);
         }
-        Property::from(event.moment(what)?).answer(room, value, size)
+        Property::from(event.signal().moment(what)?).answer(room, value, size)
     }
 
     /// Waits for commands.
@@ -142,7 +182,7 @@ entry! {
         let events: Answer<Vec<_>> = events.list(count as usize)?.iter().map(|event| event.get()).collect();
         let mut answer = Ok(());
         for event in events? {
-            if let Err(error) = event.runtime.wait() {
+            if let Err(error) = event.runtime().wait() {
                 answer = Err(match code(&error) {
                     Code::ADAPTER_SPECIFIC => Code::IN_EVENT_LIST_EXEC_STATUS,
                     other => other,
@@ -177,7 +217,7 @@ entry! {
         let event = event.required()?;
         let same = Handle::<Event>::of_native(native);
         if native == 0 {
-            event.set(Event::over(context)?.handle());
+            event.set(Event::over(context, false)?.handle());
             return Ok(());
         }
         same.retain()?;
@@ -201,10 +241,29 @@ entry! {
             }
             ExecutionInfo::RUNNING | ExecutionInfo::COMPLETE => {
                 let kept = Arc::clone(&event);
-                event.runtime.on_complete(move |_| callback(kept.handle(), status, data));
+                event.runtime().on_complete(move |_| callback(kept.handle(), status, data));
             }
             _ => return Err(Code::INVALID_ENUMERATION),
         }
+        Ok(())
+    }
+
+    /// An event that stands for nothing yet. Its own profiling times and other processes' use aren't
+    /// offered.
+    fn urEventCreateExp(
+        context: Handle<Context>,
+        device: Handle<Device>,
+        desc: In<EventDesc>,
+        event: Out<Handle<Event>>,
+    ) {
+        let context = context.get()?;
+        context.device(device)?;
+        let flags = desc.required()?.flags.check()?;
+        let event = event.required()?;
+        if flags != EventFlags::default() {
+            return Err(Code::UNSUPPORTED_FEATURE);
+        }
+        event.set(Event::over(context, true)?.handle());
         Ok(())
     }
 }

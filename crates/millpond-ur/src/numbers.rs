@@ -25,8 +25,11 @@ numbers! {
         INVALID_VALUE = 4, INVALID_CONTEXT = 5, INVALID_PLATFORM = 6, INVALID_BINARY = 7,
         INVALID_BUFFER_SIZE = 10, INVALID_MEM_OBJECT = 11, INVALID_EVENT = 12,
         INVALID_EVENT_WAIT_LIST = 13, MISALIGNED_SUB_BUFFER_OFFSET = 14,
+        INVALID_WORK_GROUP_SIZE = 15,
         PROFILING_INFO_NOT_AVAILABLE = 17, DEVICE_NOT_FOUND = 18, INVALID_DEVICE = 19,
         DEVICE_LOST = 20, DEVICE_PARTITION_FAILED = 23, INVALID_DEVICE_PARTITION_COUNT = 24,
+        INVALID_WORK_DIMENSION = 26, INVALID_KERNEL_ARGS = 27, INVALID_KERNEL = 28,
+        INVALID_KERNEL_ARGUMENT_INDEX = 30, INVALID_KERNEL_ARGUMENT_SIZE = 31,
         UNINITIALIZED = 37, OUT_OF_HOST_MEMORY = 38, OUT_OF_DEVICE_MEMORY = 39,
         OUT_OF_RESOURCES = 40, UNSUPPORTED_VERSION = 43, UNSUPPORTED_FEATURE = 44,
         INVALID_ARGUMENT = 45, INVALID_NULL_HANDLE = 46, HANDLE_OBJECT_IN_USE = 47,
@@ -40,7 +43,7 @@ numbers! {
         CONTEXT_PROPERTIES = 0, BUFFER_PROPERTIES = 2, BUFFER_REGION = 3, USM_DESC = 7,
         USM_HOST_DESC = 8, USM_DEVICE_DESC = 9, USM_POOL_DESC = 10, USM_POOL_LIMITS_DESC = 11,
         QUEUE_PROPERTIES = 14, QUEUE_INDEX_PROPERTIES = 15, USM_ALLOC_LOCATION_DESC = 35,
-        USM_POOL_BUFFER_DESC = 36, EXP_ASYNC_USM_ALLOC_PROPERTIES = 0x2050,
+        USM_POOL_BUFFER_DESC = 36, PHYSICAL_MEM_PROPERTIES = 37, EXP_ASYNC_USM_ALLOC_PROPERTIES = 0x2050,
     }
 
     /// The interface's version: two numbers of 16 bits.
@@ -188,11 +191,12 @@ numbers! {
 
     /// A kind of command.
     Command {
-        EVENTS_WAIT = 1, EVENTS_WAIT_WITH_BARRIER = 2, MEM_BUFFER_READ = 3, MEM_BUFFER_WRITE = 4,
+        KERNEL_LAUNCH = 0, EVENTS_WAIT = 1, EVENTS_WAIT_WITH_BARRIER = 2, MEM_BUFFER_READ = 3, MEM_BUFFER_WRITE = 4,
         MEM_BUFFER_READ_RECT = 5, MEM_BUFFER_WRITE_RECT = 6, MEM_BUFFER_COPY = 7,
         MEM_BUFFER_COPY_RECT = 8, MEM_BUFFER_FILL = 9, MEM_BUFFER_MAP = 14, MEM_UNMAP = 16,
         USM_FILL = 17, USM_MEMCPY = 18, USM_PREFETCH = 19, USM_ADVISE = 20, USM_FILL_2D = 21,
         USM_MEMCPY_2D = 22, TIMESTAMP_RECORDING_EXP = 0x2002,
+        ENQUEUE_NATIVE_EXP = 0x2004,
         ENQUEUE_USM_DEVICE_ALLOC_EXP = 0x2050, ENQUEUE_USM_SHARED_ALLOC_EXP = 0x2051,
         ENQUEUE_USM_HOST_ALLOC_EXP = 0x2052, ENQUEUE_USM_FREE_EXP = 0x2053, HOST_TASK_EXP = 0x2200,
     }
@@ -215,6 +219,24 @@ numbers! {
 
     /// How a part of a buffer is made.
     BufferCreateType { REGION = 0 }
+
+    /// In what pieces addresses are reserved.
+    GranularityInfo { MINIMUM = 0x30100, RECOMMENDED = 0x30101 }
+
+    /// What can be asked of mapped memory.
+    VirtualMemInfo { ACCESS_MODE = 0 }
+
+    /// What can be asked of physical memory.
+    PhysicalMemInfo { CONTEXT = 0, DEVICE = 1, SIZE = 2, PROPERTIES = 3, REFERENCE_COUNT = 4 }
+
+    /// What an argument of a kernel is.
+    KernelArgumentKind { VALUE = 0, POINTER = 1, MEM_OBJ = 2, LOCAL = 3, SAMPLER = 4 }
+
+    /// What can be asked of a kernel.
+    KernelInfo {
+        FUNCTION_NAME = 0, NUM_ARGS = 1, REFERENCE_COUNT = 2, CONTEXT = 3, PROGRAM = 4,
+        ATTRIBUTES = 5, NUM_REGS = 6, SPILL_MEM_SIZE = 7,
+    }
 
     /// How much a device may be accessed by another.
     PeerInfo { ACCESS_SUPPORT = 0, ATOMICS_SUPPORT = 1 }
@@ -290,4 +312,14 @@ flags! {
     EnqueueExtFlags { LOW_POWER_EVENTS_SUPPORT = 11; }
     /// Of host tasks.
     HostTaskFlags { TBD = 0; }
+    /// Of work that a program enqueues itself.
+    NativeCommandFlags { TBD = 0; }
+    /// Of events that may be used again.
+    EventFlags { ENABLE_PROFILING = 0, IPC_EXP = 1; }
+    /// Of physical memory.
+    PhysicalMemFlags { ENABLE_IPC = 1; }
+    /// What may be done with mapped memory.
+    AccessFlags { NONE = 0, READ_WRITE = 1, READ_ONLY = 2; }
+    /// Of memory of the host that is registered.
+    HostRegisterFlags { READ_ONLY = 0; }
 }

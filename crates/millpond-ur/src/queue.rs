@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::entry::entry;
 use crate::error::code;
-use crate::event::Event;
+use crate::event::{Event, Signal};
 use crate::handle::{Handle, Place, create, kinds};
 use crate::numbers::{Code, Command, QueueFlags, QueueInfo, StructureType};
 use crate::property::Property;
@@ -54,11 +54,20 @@ impl Enqueued<'_> {
             done.wait().map_err(|error| code(&error))?;
         }
         if !self.event.is_null() {
-            let queue = Arc::clone(self.queue);
-            self.event
-                .set(Event::make(queue, self.command, done)?.handle());
+            let made = Event::make(self.queue, self.signal(done))?;
+            self.event.set(made.handle());
         }
         Ok(())
+    }
+
+    /// What an event of the command stands for.
+    pub(crate) fn signal(&self, done: millpond::Event) -> Signal {
+        Signal {
+            queue: Some(Arc::clone(self.queue)),
+            command: self.command,
+            runtime: done,
+            recorded: None,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::handle::Handle;
 use crate::numbers::{Code, Command};
 use crate::queue::{Enqueued, Queue};
 use crate::structures::{RectOffset, RectRegion};
+use crate::transfers::Direction;
 use crate::waits::Waits;
 
 /// Where a rectangle begins, and how far apart its rows and slices are; 0 for next to one another.
@@ -86,69 +87,50 @@ impl Place {
     }
 }
 
+/// Between buffers and memory of the program: the same in both directions.
+macro_rules! transfers {
+    ($($name:ident by $command:ident: $direction:ident),* $(,)?) => {
+        entry! {$(
+            fn $name(
+                queue: Handle<Queue>,
+                buffer: Handle<Buffer>,
+                blocking: Flag,
+                buffer_origin: RectOffset,
+                host_origin: RectOffset,
+                region: RectRegion,
+                buffer_row_pitch: usize,
+                buffer_slice_pitch: usize,
+                host_row_pitch: usize,
+                host_slice_pitch: usize,
+                address: Pointer,
+                count: u32,
+                list: In<Handle<Event>>,
+                event: Out<Handle<Event>>,
+            ) {
+                let queue = &queue.get()?;
+                let buffer = buffer.get()?;
+                let address = address.required()?;
+                let waits = &Waits::new(count, list)?;
+                let extent = region.extent()?;
+                let (row_pitch, slice_pitch) = (buffer_row_pitch, buffer_slice_pitch);
+                let inside = Place { origin: buffer_origin, row_pitch, slice_pitch };
+                let (row_pitch, slice_pitch) = (host_row_pitch, host_slice_pitch);
+                let outside = Place { origin: host_origin, row_pitch, slice_pitch };
+                let buffer = inside.grid_in(&buffer, extent)?;
+                let (host, _) = outside.grid(address, extent)?;
+                let (from, to) = Direction::$direction.ends(buffer, host);
+                let (command, blocking) = (Command::$command, blocking.is_set());
+                copy_grid(Enqueued { queue, command, waits, blocking, event }, from, to, extent)
+            }
+        )*}
+    };
+}
+transfers! {
+    urEnqueueMemBufferReadRect by MEM_BUFFER_READ_RECT: Read,
+    urEnqueueMemBufferWriteRect by MEM_BUFFER_WRITE_RECT: Write,
+}
+
 entry! {
-    fn urEnqueueMemBufferReadRect(
-        queue: Handle<Queue>,
-        buffer: Handle<Buffer>,
-        blocking: Flag,
-        buffer_origin: RectOffset,
-        host_origin: RectOffset,
-        region: RectRegion,
-        buffer_row_pitch: usize,
-        buffer_slice_pitch: usize,
-        host_row_pitch: usize,
-        host_slice_pitch: usize,
-        dst: Pointer,
-        count: u32,
-        list: In<Handle<Event>>,
-        event: Out<Handle<Event>>,
-    ) {
-        let queue = &queue.get()?;
-        let buffer = buffer.get()?;
-        let dst = dst.required()?;
-        let waits = &Waits::new(count, list)?;
-        let extent = region.extent()?;
-        let (row_pitch, slice_pitch) = (buffer_row_pitch, buffer_slice_pitch);
-        let from = Place { origin: buffer_origin, row_pitch, slice_pitch };
-        let (row_pitch, slice_pitch) = (host_row_pitch, host_slice_pitch);
-        let to = Place { origin: host_origin, row_pitch, slice_pitch };
-        let src = from.grid_in(&buffer, extent)?;
-        let (dst, _) = to.grid(dst, extent)?;
-        let (command, blocking) = (Command::MEM_BUFFER_READ_RECT, blocking.is_set());
-        copy_grid(Enqueued { queue, command, waits, blocking, event }, src, dst, extent)
-    }
-
-    fn urEnqueueMemBufferWriteRect(
-        queue: Handle<Queue>,
-        buffer: Handle<Buffer>,
-        blocking: Flag,
-        buffer_origin: RectOffset,
-        host_origin: RectOffset,
-        region: RectRegion,
-        buffer_row_pitch: usize,
-        buffer_slice_pitch: usize,
-        host_row_pitch: usize,
-        host_slice_pitch: usize,
-        src: Pointer,
-        count: u32,
-        list: In<Handle<Event>>,
-        event: Out<Handle<Event>>,
-    ) {
-        let queue = &queue.get()?;
-        let buffer = buffer.get()?;
-        let src = src.required()?;
-        let waits = &Waits::new(count, list)?;
-        let extent = region.extent()?;
-        let (row_pitch, slice_pitch) = (host_row_pitch, host_slice_pitch);
-        let from = Place { origin: host_origin, row_pitch, slice_pitch };
-        let (row_pitch, slice_pitch) = (buffer_row_pitch, buffer_slice_pitch);
-        let to = Place { origin: buffer_origin, row_pitch, slice_pitch };
-        let (src, _) = from.grid(src, extent)?;
-        let dst = to.grid_in(&buffer, extent)?;
-        let (command, blocking) = (Command::MEM_BUFFER_WRITE_RECT, blocking.is_set());
-        copy_grid(Enqueued { queue, command, waits, blocking, event }, src, dst, extent)
-    }
-
     fn urEnqueueMemBufferCopyRect(
         queue: Handle<Queue>,
         src: Handle<Buffer>,

@@ -4,8 +4,10 @@ use crate::argument::{Answer, In, Pointer};
 use crate::device::Device;
 use crate::handle::Handle;
 use crate::numbers::{
-    AsyncAllocFlags, Code, ContextFlags, DevicePartition, EnqueueExtFlags, HostTaskFlags, MemFlags,
-    QueueFlags, StructureType, UsmAdviceFlags, UsmDeviceFlags, UsmHostFlags, UsmPoolFlags, UsmType,
+    AsyncAllocFlags, Code, ContextFlags, DevicePartition, EnqueueExtFlags, EventFlags,
+    HostRegisterFlags, HostTaskFlags, KernelArgumentKind, MemFlags, NativeCommandFlags,
+    PhysicalMemFlags, QueueFlags, StructureType, UsmAdviceFlags, UsmDeviceFlags, UsmHostFlags,
+    UsmPoolFlags, UsmType,
 };
 
 /// What every structure begins with.
@@ -60,6 +62,24 @@ structures! {
     EnqueueExtProperties { flags: EnqueueExtFlags }
     /// How a host task is enqueued.
     HostTaskProperties { flags: HostTaskFlags }
+    /// How work is enqueued by a program itself.
+    NativeCommandProperties { flags: NativeCommandFlags }
+    /// How an event is made that may be used again.
+    EventDesc { flags: EventFlags }
+    /// How physical memory is made.
+    PhysicalMemProperties { flags: PhysicalMemFlags }
+    /// How memory of the host is registered.
+    HostRegisterProperties { flags: HostRegisterFlags }
+    /// An argument of a kernel, of which the value is what the kind says.
+    KernelArgument { kind: KernelArgumentKind, index: u32, size: usize, value: KernelValue }
+}
+
+/// The value of a kernel's argument: a pointer or a handle, and flags of a buffer.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct KernelValue {
+    pub(crate) first: Pointer,
+    pub(crate) flags: MemFlags,
 }
 
 /// A piece of how a device is split.

@@ -187,7 +187,7 @@ tables! {
         both urEventSetCallback in event,
     }
     new EventExp urGetEventExpProcAddrTable {
-        new urEventCreateExp,
+        new urEventCreateExp in event,
     }
     both Program urGetProgramProcAddrTable {
         both urProgramCreateWithIL,
@@ -213,21 +213,21 @@ tables! {
     }
     both Kernel urGetKernelProcAddrTable {
         both urKernelCreate,
-        both urKernelGetInfo,
+        both urKernelGetInfo in kernel,
         both urKernelGetGroupInfo,
         both urKernelGetSubGroupInfo,
-        both urKernelRetain,
-        both urKernelRelease,
-        both urKernelGetNativeHandle,
-        both urKernelCreateWithNativeHandle,
-        both urKernelGetSuggestedLocalWorkSize,
-        old urKernelSetArgValue,
-        old urKernelSetArgLocal,
-        old urKernelSetArgPointer,
+        both urKernelRetain in kernel,
+        both urKernelRelease in kernel,
+        both urKernelGetNativeHandle in kernel,
+        both urKernelCreateWithNativeHandle in kernel,
+        both urKernelGetSuggestedLocalWorkSize in kernel,
+        old urKernelSetArgValue in kernel,
+        old urKernelSetArgLocal in kernel,
+        old urKernelSetArgPointer in kernel,
         new urKernelGetSuggestedLocalWorkSizeWithArgs,
         both urKernelSetExecInfo,
         old urKernelSetArgSampler,
-        old urKernelSetArgMemObj,
+        old urKernelSetArgMemObj in kernel,
         both urKernelSetSpecializationConstants,
         both urKernelSuggestMaxCooperativeGroupCount,
     }
@@ -269,13 +269,13 @@ tables! {
         both urMemImageGetInfo,
     }
     both PhysicalMem urGetPhysicalMemProcAddrTable {
-        both urPhysicalMemCreate,
-        both urPhysicalMemRetain,
-        both urPhysicalMemRelease,
-        both urPhysicalMemGetInfo,
+        both urPhysicalMemCreate in virtual_memory,
+        both urPhysicalMemRetain in virtual_memory,
+        both urPhysicalMemRelease in virtual_memory,
+        both urPhysicalMemGetInfo in virtual_memory,
     }
     both Enqueue urGetEnqueueProcAddrTable {
-        old urEnqueueKernelLaunch,
+        old urEnqueueKernelLaunch in kernel,
         both urEnqueueEventsWait in barriers,
         both urEnqueueEventsWaitWithBarrier in barriers,
         both urEnqueueMemBufferRead in transfers,
@@ -303,17 +303,17 @@ tables! {
         both urEnqueueEventsWaitWithBarrierExt in barriers,
     }
     both EnqueueExp urGetEnqueueExpProcAddrTable {
-        new urEnqueueKernelLaunchWithArgsExp,
+        new urEnqueueKernelLaunchWithArgsExp in kernel,
         both urEnqueueUSMDeviceAllocExp in async_alloc,
         both urEnqueueUSMSharedAllocExp in async_alloc,
         both urEnqueueUSMHostAllocExp in async_alloc,
         both urEnqueueUSMFreeExp in async_alloc,
         old urEnqueueCommandBufferExp,
-        both urEnqueueTimestampRecordingExp,
+        both urEnqueueTimestampRecordingExp in host_work,
         new urEnqueueCommandBufferExp,
         old urEnqueueUnnamedExp,
-        new urEnqueueHostTaskExp in barriers,
-        both urEnqueueNativeCommandExp,
+        new urEnqueueHostTaskExp in host_work,
+        both urEnqueueNativeCommandExp in host_work,
         new urEnqueueGraphExp,
     }
     both USM urGetUSMProcAddrTable {
@@ -336,12 +336,12 @@ tables! {
         both urUSMPoolSetDevicePoolExp in pool,
         both urUSMPoolGetDevicePoolExp in pool,
         both urUSMPoolTrimToExp in pool,
-        both urUSMPitchedAllocExp,
+        both urUSMPitchedAllocExp in usm,
         both urUSMContextMemcpyExp in usm,
-        new urUSMHostAllocUnregisterExp,
-        new urUSMHostAllocRegisterExp,
-        both urUSMImportExp in usm,
-        both urUSMReleaseExp in usm,
+        new urUSMHostAllocUnregisterExp in host_memory,
+        new urUSMHostAllocRegisterExp in host_memory,
+        both urUSMImportExp in host_memory,
+        both urUSMReleaseExp in host_memory,
     }
     both BindlessImagesExp urGetBindlessImagesExpProcAddrTable {
         both urBindlessImagesUnsampledImageHandleDestroyExp,
@@ -410,10 +410,10 @@ tables! {
         new urIPCPutMemHandleExp,
         new urIPCOpenMemHandleExp,
         new urIPCCloseMemHandleExp,
-        new urIPCGetPhysMemHandleExp,
-        new urIPCPutPhysMemHandleExp,
-        new urIPCOpenPhysMemHandleExp,
-        new urIPCClosePhysMemHandleExp,
+        new urIPCGetPhysMemHandleExp in virtual_memory,
+        new urIPCPutPhysMemHandleExp in virtual_memory,
+        new urIPCOpenPhysMemHandleExp in virtual_memory,
+        new urIPCClosePhysMemHandleExp in virtual_memory,
         new urIPCGetEventHandleExp,
         new urIPCPutEventHandleExp,
         new urIPCOpenEventHandleExp,
@@ -424,18 +424,18 @@ tables! {
         both urMemoryExportExportMemoryHandleExp,
     }
     both UsmP2PExp urGetUsmP2PExpProcAddrTable {
-        both urUsmP2PEnablePeerAccessExp,
-        both urUsmP2PDisablePeerAccessExp,
-        both urUsmP2PPeerAccessGetInfoExp,
+        both urUsmP2PEnablePeerAccessExp in peers,
+        both urUsmP2PDisablePeerAccessExp in peers,
+        both urUsmP2PPeerAccessGetInfoExp in peers,
     }
     both VirtualMem urGetVirtualMemProcAddrTable {
-        both urVirtualMemGranularityGetInfo,
-        both urVirtualMemReserve,
-        both urVirtualMemFree,
-        both urVirtualMemMap,
-        both urVirtualMemUnmap,
-        both urVirtualMemSetAccess,
-        both urVirtualMemGetInfo,
+        both urVirtualMemGranularityGetInfo in virtual_memory,
+        both urVirtualMemReserve in virtual_memory,
+        both urVirtualMemFree in virtual_memory,
+        both urVirtualMemMap in virtual_memory,
+        both urVirtualMemUnmap in virtual_memory,
+        both urVirtualMemSetAccess in virtual_memory,
+        both urVirtualMemGetInfo in virtual_memory,
     }
     both Device urGetDeviceProcAddrTable {
         both urDeviceGet in device,

@@ -10,49 +10,57 @@ use crate::queue::{Enqueued, Queue};
 use crate::usm_commands::{copy, fill, nothing, pattern};
 use crate::waits::Waits;
 
+/// Which way bytes go between a buffer and memory of the program.
+#[derive(Clone, Copy)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+impl Direction {
+    /// Where they come from, and where they go.
+    pub(crate) fn ends<T>(self, buffer: T, host: T) -> (T, T) {
+        match self {
+            Self::Read => (buffer, host),
+            Self::Write => (host, buffer),
+        }
+    }
+}
+
+/// Between buffers and memory of the program: the same in both directions.
+macro_rules! transfers {
+    ($($name:ident by $command:ident: $direction:ident),* $(,)?) => {
+        entry! {$(
+            fn $name(
+                queue: Handle<Queue>,
+                buffer: Handle<Buffer>,
+                blocking: Flag,
+                offset: usize,
+                size: usize,
+                address: Pointer,
+                count: u32,
+                list: In<Handle<Event>>,
+                event: Out<Handle<Event>>,
+            ) {
+                let queue = &queue.get()?;
+                let buffer = buffer.get()?;
+                let host = address.required()?;
+                let waits = &Waits::new(count, list)?;
+                buffer.check_range(offset, size)?;
+                let buffer = buffer.address() + offset;
+                let (from, to) = Direction::$direction.ends(buffer, host);
+                let (command, blocking) = (Command::$command, blocking.is_set());
+                copy(Enqueued { queue, command, waits, blocking, event }, from, to, size)
+            }
+        )*}
+    };
+}
+transfers! {
+    urEnqueueMemBufferRead by MEM_BUFFER_READ: Read,
+    urEnqueueMemBufferWrite by MEM_BUFFER_WRITE: Write,
+}
+
 entry! {
-    fn urEnqueueMemBufferRead(
-        queue: Handle<Queue>,
-        buffer: Handle<Buffer>,
-        blocking: Flag,
-        offset: usize,
-        size: usize,
-        dst: Pointer,
-        count: u32,
-        list: In<Handle<Event>>,
-        event: Out<Handle<Event>>,
-    ) {
-        let queue = &queue.get()?;
-        let buffer = buffer.get()?;
-        let dst = dst.required()?;
-        let waits = &Waits::new(count, list)?;
-        buffer.check_range(offset, size)?;
-        let (command, blocking) = (Command::MEM_BUFFER_READ, blocking.is_set());
-        let enqueued = Enqueued { queue, command, waits, blocking, event };
-        copy(enqueued, buffer.address() + offset, dst, size)
-    }
-
-    fn urEnqueueMemBufferWrite(
-        queue: Handle<Queue>,
-        buffer: Handle<Buffer>,
-        blocking: Flag,
-        offset: usize,
-        size: usize,
-        src: Pointer,
-        count: u32,
-        list: In<Handle<Event>>,
-        event: Out<Handle<Event>>,
-    ) {
-        let queue = &queue.get()?;
-        let buffer = buffer.get()?;
-        let src = src.required()?;
-        let waits = &Waits::new(count, list)?;
-        buffer.check_range(offset, size)?;
-        let (command, blocking) = (Command::MEM_BUFFER_WRITE, blocking.is_set());
-        let enqueued = Enqueued { queue, command, waits, blocking, event };
-        copy(enqueued, src, buffer.address() + offset, size)
-    }
-
     fn urEnqueueMemBufferCopy(
         queue: Handle<Queue>,
         src: Handle<Buffer>,

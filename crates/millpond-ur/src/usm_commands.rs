@@ -104,7 +104,7 @@ entry! {
         let address = memory.required()?;
         let value = pattern(value, pattern_size, size)?;
         let waits = &Waits::new(count, list)?;
-        check_range(address, size)?;
+        check_range(address, size, Access::Update)?;
         let command = Command::USM_FILL;
         fill(Enqueued { queue, command, waits, blocking: false, event }, address, size, &value)
     }
@@ -122,8 +122,8 @@ entry! {
         let queue = &queue.get()?;
         let (dst, src) = (dst.required()?, src.required()?);
         let waits = &Waits::new(count, list)?;
-        check_range(dst, size)?;
-        check_range(src, size)?;
+        check_range(dst, size, Access::Update)?;
+        check_range(src, size, Access::Read)?;
         let enqueued = Enqueued {
             queue,
             command: Command::USM_MEMCPY,
@@ -155,7 +155,7 @@ entry! {
         let filled = width.checked_mul(height).ok_or(Code::INVALID_SIZE)?;
         let value = pattern(value, pattern_size, filled)?;
         let waits = &Waits::new(count, list)?;
-        check_range(grid.address, grid.span(extent)?)?;
+        check_range(grid.address, grid.span(extent)?, Access::Update)?;
         let enqueued =
             Enqueued { queue, command: Command::USM_FILL_2D, waits, blocking: false, event };
         fill_grid(enqueued, grid, extent, &value)
@@ -179,8 +179,8 @@ entry! {
         let src = Grid::plane(src.required()?, src_pitch);
         let extent = Extent::plane(width, height);
         let waits = &Waits::new(count, list)?;
-        for grid in [dst, src] {
-            check_range(grid.address, grid.span(extent)?)?;
+        for (grid, access) in [(dst, Access::Update), (src, Access::Read)] {
+            check_range(grid.address, grid.span(extent)?, access)?;
         }
         let enqueued = Enqueued {
             queue,
@@ -208,7 +208,7 @@ entry! {
             return Err(Code::INVALID_SIZE);
         }
         let waits = &Waits::new(count, list)?;
-        check_range(address, size)?;
+        check_range(address, size, Access::Read)?;
         let enqueued =
             Enqueued { queue, command: Command::USM_PREFETCH, waits, blocking: false, event };
         hint(enqueued, (address, size), "prefetch", |queue, memory, range| {
@@ -230,7 +230,7 @@ entry! {
             return Err(Code::INVALID_SIZE);
         }
         let waits = &Waits::new(0, In::NULL)?;
-        check_range(address, size)?;
+        check_range(address, size, Access::Read)?;
         let enqueued =
             Enqueued { queue, command: Command::USM_ADVISE, waits, blocking: false, event };
         hint(enqueued, (address, size), "advice", |queue, memory, range| {

@@ -1,7 +1,5 @@
 //! Wait lists: what a command comes after.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use crate::argument::{Answer, In};
@@ -11,10 +9,10 @@ use crate::numbers::Code;
 
 /// Events that a command waits for.
 #[derive(Debug)]
-pub(crate) struct Waits(SmallVec<[Arc<Event>; 4]>);
+pub(crate) struct Waits(SmallVec<[millpond::Event; 4]>);
 
 impl Waits {
-    /// The events of a list, of whichever contexts they are.
+    /// What the events of a list stand for now, of whichever contexts they are.
     ///
     /// # Errors
     /// A list without events, or events without a list; something else than events in it.
@@ -27,7 +25,9 @@ impl Waits {
             .map_err(|_| Code::INVALID_EVENT_WAIT_LIST)?;
         let found = |handle: &Handle<Event>| {
             let event = handle.get();
-            event.map_err(|_| Code::INVALID_EVENT_WAIT_LIST)
+            event
+                .map(|event| event.runtime())
+                .map_err(|_| Code::INVALID_EVENT_WAIT_LIST)
         };
         let events = handles.iter().map(found);
         Ok(Self(events.collect::<Answer<_>>()?))
@@ -40,6 +40,6 @@ impl Waits {
 
     /// What the runtime knows them as.
     pub(crate) fn runtime(&self) -> SmallVec<[&millpond::Event; 4]> {
-        self.0.iter().map(|event| event.runtime()).collect()
+        self.0.iter().collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Cases in which the suite is wrong, and the judgement of a run by them.
+//! Cases in which a suite is wrong, and the judgement of a run by them.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ pub(super) struct Expectations {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
-    /// The test, as pytest names it.
+    /// The test, as a report names it.
     test: String,
-    /// The versions of the standard that it fails with.
+    /// The versions of what is asked for, the standard or the loader, that it fails with.
     versions: Vec<String>,
     /// Part of what is shown: a test that fails in another way isn't excused.
     shows: String,

@@ -8,6 +8,8 @@
 
 mod expectations;
 mod report;
+#[cfg(unix)]
+pub(crate) mod ur;
 
 use std::fs;
 use std::path::{Path, PathBuf};

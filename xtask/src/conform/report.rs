@@ -1,4 +1,4 @@
-//! What a run of the suite gave: each test with its outcome, from the report that pytest writes.
+//! What a run of a suite gave: each test with its outcome; of one that pytest runs, from the report that it writes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -41,21 +41,26 @@ impl Report {
         Ok(Self { tests })
     }
 
+    /// How many tests ended in which way.
+    pub(super) fn counts(&self) -> String {
+        let count = |is: fn(&Ending) -> bool| self.tests.values().filter(|test| is(test)).count();
+        format!(
+            "{} passed, {} failed, {} skipped\n",
+            count(|ending| matches!(ending, Ending::Passed)),
+            count(|ending| matches!(ending, Ending::Failed(_))),
+            count(|ending| matches!(ending, Ending::Skipped(_))),
+        )
+    }
+
     /// The counts, and each test that was skipped, by the reason.
     pub(super) fn summary(&self) -> String {
-        let count = |is: fn(&Ending) -> bool| self.tests.values().filter(|test| is(test)).count();
         let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (name, ending) in &self.tests {
             if let Ending::Skipped(reason) = ending {
                 reasons.entry(reason).or_default().push(name);
             }
         }
-        let mut text = format!(
-            "{} passed, {} failed, {} skipped\n",
-            count(|ending| matches!(ending, Ending::Passed)),
-            count(|ending| matches!(ending, Ending::Failed(_))),
-            count(|ending| matches!(ending, Ending::Skipped(_))),
-        );
+        let mut text = self.counts();
         for (reason, names) in reasons {
             // Writing to a string does not fail.
             let _ = writeln!(text, "  skipped, {reason}:\n    {}", names.join("\n    "));

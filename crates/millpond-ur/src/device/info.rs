@@ -37,6 +37,17 @@ const THERE: &[DeviceInfo] = &[
     DeviceInfo::DEVICE_WAIT_SUPPORT_EXP,
     DeviceInfo::USM_CONTEXT_MEMCPY_SUPPORT_EXP,
     DeviceInfo::ENQUEUE_HOST_TASK_SUPPORT_EXP,
+    DeviceInfo::TIMESTAMP_RECORDING_SUPPORT_EXP,
+    DeviceInfo::ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP,
+    DeviceInfo::REUSABLE_EVENTS_SUPPORT_EXP,
+    DeviceInfo::USM_HOST_ALLOC_REGISTER_SUPPORT_EXP,
+];
+
+/// What there is where the device is the host.
+const ON_HOST: &[DeviceInfo] = &[
+    DeviceInfo::VIRTUAL_MEMORY_SUPPORT,
+    DeviceInfo::IPC_PHYSICAL_MEMORY_SUPPORT_EXP,
+    DeviceInfo::USM_P2P_SUPPORT_EXP,
 ];
 
 /// What there isn't.
@@ -52,7 +63,6 @@ const NOT_THERE: &[DeviceInfo] = &[
     DeviceInfo::ASYNC_BARRIER,
     DeviceInfo::MEM_CHANNEL_SUPPORT,
     DeviceInfo::HOST_PIPE_READ_WRITE_SUPPORT,
-    DeviceInfo::VIRTUAL_MEMORY_SUPPORT,
     DeviceInfo::ESIMD_SUPPORT,
     DeviceInfo::GLOBAL_VARIABLE_SUPPORT,
     DeviceInfo::PROGRAM_SET_SPECIALIZATION_CONSTANTS,
@@ -76,26 +86,20 @@ const NOT_THERE: &[DeviceInfo] = &[
     DeviceInfo::BINDLESS_SAMPLED_IMAGE_FETCH_2D_USM_SUPPORT_EXP,
     DeviceInfo::BINDLESS_SAMPLED_IMAGE_FETCH_2D_SUPPORT_EXP,
     DeviceInfo::BINDLESS_SAMPLED_IMAGE_FETCH_3D_SUPPORT_EXP,
-    DeviceInfo::TIMESTAMP_RECORDING_SUPPORT_EXP,
     DeviceInfo::IMAGE_ARRAY_SUPPORT_EXP,
     DeviceInfo::BINDLESS_UNIQUE_ADDRESSING_PER_DIM_SUPPORT_EXP,
     DeviceInfo::BINDLESS_SAMPLE_1D_USM_SUPPORT_EXP,
     DeviceInfo::BINDLESS_SAMPLE_2D_USM_SUPPORT_EXP,
     DeviceInfo::BINDLESS_IMAGES_GATHER_SUPPORT_EXP,
-    DeviceInfo::ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP,
     DeviceInfo::LOW_POWER_EVENTS_SUPPORT_EXP,
     DeviceInfo::IPC_MEMORY_SUPPORT_EXP,
-    DeviceInfo::IPC_PHYSICAL_MEMORY_SUPPORT_EXP,
-    DeviceInfo::REUSABLE_EVENTS_SUPPORT_EXP,
     DeviceInfo::IPC_EVENT_SUPPORT_EXP,
     DeviceInfo::CLOCK_SUB_GROUP_SUPPORT_EXP,
     DeviceInfo::CLOCK_WORK_GROUP_SUPPORT_EXP,
     DeviceInfo::CLOCK_DEVICE_SUPPORT_EXP,
     DeviceInfo::IS_INTEGRATED_GPU,
     DeviceInfo::GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP,
-    DeviceInfo::USM_HOST_ALLOC_REGISTER_SUPPORT_EXP,
     DeviceInfo::PER_EVENT_PROFILING_SUPPORT_EXP,
-    DeviceInfo::USM_P2P_SUPPORT_EXP,
     DeviceInfo::MULTI_DEVICE_COMPILE_SUPPORT_EXP,
     DeviceInfo::DYNAMIC_LINK_SUPPORT_EXP,
     DeviceInfo::MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP,
@@ -200,6 +204,9 @@ impl From<PartitionProperty> for Property {
 
 impl Device {
     fn property(&self, what: DeviceInfo) -> Answer<Property> {
+        if ON_HOST.contains(&what) {
+            return Ok(self.is_host().into());
+        }
         let found = constant(what).or_else(|| self.size(what).map(Ok));
         found.unwrap_or_else(|| self.fact(what))
     }

@@ -99,9 +99,19 @@ impl Device {
         Ok(slot.get_or_init(|| queue))
     }
 
+    /// Whether it is this machine's processor, which reaches all memory there is.
+    pub(crate) fn is_host(&self) -> bool {
+        self.runtime.info().host_executed
+    }
+
+    /// The queue by which time is told. Nothing there is behind anything else.
+    pub(crate) fn clock(&self) -> Answer<&millpond::Queue> {
+        self.queue(&self.clock, true)
+    }
+
     /// What the device's clock shows, in nanoseconds: that of the times of commands.
-    fn now(&self) -> Answer<u64> {
-        let queue = self.queue(&self.clock, true)?;
+    pub(crate) fn now(&self) -> Answer<u64> {
+        let queue = self.clock()?;
         let read = || {
             let event = queue.task("clock", &[], || Ok(()))?;
             event.wait()?;

@@ -74,15 +74,3 @@ pub(crate) fn find<R>(address: usize, look: impl FnOnce(&Usm) -> R) -> Option<R>
     });
     found.map(look)
 }
-
-/// # Errors
-/// Bytes that begin in a program's memory and end outside of it. Other memory is the program's own.
-pub(crate) fn check_range(address: usize, bytes: usize) -> Answer {
-    let room = find(address, |usm| {
-        usm.memory.bytes() - (address - usm.memory.address().get())
-    });
-    if room.is_some_and(|room| bytes > room) || address.checked_add(bytes).is_none() {
-        return Err(Code::INVALID_SIZE);
-    }
-    Ok(())
-}

@@ -2,11 +2,12 @@
 
 mod info;
 mod live;
+mod range;
 
 use std::sync::Arc;
 
 use millpond::runtime::pool::LARGEST_ALIGNMENT;
-use millpond::{Address, AllocateOptions, Allocation, MemoryKind, Reuse};
+use millpond::{Access, Address, AllocateOptions, Allocation, MemoryKind, Reuse};
 
 use crate::argument::{Answer, In, Out, Pointer};
 use crate::context::Context;
@@ -19,7 +20,8 @@ use crate::pool::{self, Chosen, Pool};
 use crate::structures::{UsmDesc, UsmDeviceDesc, UsmHostDesc, chain};
 
 pub(crate) use info::{urUSMGetMemAllocInfo, usm_type};
-pub(crate) use live::{Usm, add, check_range, find, take};
+pub(crate) use live::{Usm, add, find, take};
+pub(crate) use range::check_range;
 
 /// Memory is had from what is free by now: it may be used at once, on every queue.
 const AT_ONCE: Reuse = Reuse {
@@ -123,6 +125,32 @@ pub(crate) fn free_behind_all(
     }
 }
 
+/// The functions that allocate on a device: the same but for the kind of memory.
+macro_rules! allocations {
+    ($($name:ident: $kind:ident),*) => {
+        entry! {$(
+            fn $name(
+                context: Handle<Context>,
+                device: Handle<Device>,
+                desc: In<UsmDesc>,
+                pool: Handle<Pool>,
+                size: usize,
+                memory: Out<Pointer>,
+            ) {
+                let context = context.get()?;
+                let device = context.device(device)?;
+                let pool = pool.optional()?;
+                let memory = memory.required()?;
+                let kind = MemoryKind::$kind;
+                let shape = (size, alignment(desc, kind)?);
+                memory.set(Pointer::to(allocate(&context, &device, pool, kind, shape)?));
+                Ok(())
+            }
+        )*}
+    };
+}
+allocations! { urUSMDeviceAlloc: Device, urUSMSharedAlloc: Shared }
+
 entry! {
     fn urUSMHostAlloc(
         context: Handle<Context>,
@@ -140,37 +168,36 @@ entry! {
         Ok(())
     }
 
-    fn urUSMDeviceAlloc(
+    /// Device memory for rows, and how far apart they begin: so that each begins where the device
+    /// reads fastest, and at an element.
+    fn urUSMPitchedAllocExp(
         context: Handle<Context>,
         device: Handle<Device>,
         desc: In<UsmDesc>,
         pool: Handle<Pool>,
-        size: usize,
+        width: usize,
+        height: usize,
+        element: usize,
         memory: Out<Pointer>,
+        pitch: Out<usize>,
     ) {
         let context = context.get()?;
         let device = context.device(device)?;
         let pool = pool.optional()?;
-        let memory = memory.required()?;
-        let shape = (size, alignment(desc, MemoryKind::Device)?);
-        memory.set(Pointer::to(allocate(&context, &device, pool, MemoryKind::Device, shape)?));
-        Ok(())
-    }
-
-    fn urUSMSharedAlloc(
-        context: Handle<Context>,
-        device: Handle<Device>,
-        desc: In<UsmDesc>,
-        pool: Handle<Pool>,
-        size: usize,
-        memory: Out<Pointer>,
-    ) {
-        let context = context.get()?;
-        let device = context.device(device)?;
-        let pool = pool.optional()?;
-        let memory = memory.required()?;
-        let shape = (size, alignment(desc, MemoryKind::Shared)?);
-        memory.set(Pointer::to(allocate(&context, &device, pool, MemoryKind::Shared, shape)?));
+        let (memory, pitch) = (memory.required()?, pitch.required()?);
+        let alignment = alignment(desc, MemoryKind::Device)?;
+        if width == 0 || height == 0 || element == 0 {
+            return Err(Code::INVALID_USM_SIZE);
+        }
+        if !width.is_multiple_of(element) {
+            return Err(Code::INVALID_VALUE);
+        }
+        let apart = pitch_of(width, element).ok_or(Code::INVALID_USM_SIZE)?;
+        let size = apart.checked_mul(height).ok_or(Code::INVALID_USM_SIZE)?;
+        let shape = (size, alignment);
+        let address = allocate(&context, &device, pool, MemoryKind::Device, shape)?;
+        memory.set(Pointer::to(address));
+        pitch.set(apart);
         Ok(())
     }
 
@@ -194,8 +221,8 @@ entry! {
         if size == 0 {
             return Err(Code::INVALID_SIZE);
         }
-        check_range(dst, size)?;
-        check_range(src, size)?;
+        check_range(dst, size, Access::Update)?;
+        check_range(src, size, Access::Read)?;
         if dst.abs_diff(src) < size {
             return Err(Code::INVALID_SIZE);
         }
@@ -205,19 +232,29 @@ entry! {
         let copied = unsafe { queue.copy_at(src, dst, size, &[]) };
         copied.and_then(|copied| copied.wait()).map_err(|error| code(&error))
     }
+}
 
-    /// Tells that commands will use memory of the host, which they may without.
-    fn urUSMImportExp(context: Handle<Context>, memory: Pointer, size: usize) {
-        context.get()?;
-        memory.required()?;
-        if size == 0 {
-            return Err(Code::INVALID_SIZE);
-        }
-        Ok(())
-    }
+/// Where rows begin: at lines of the cache, unless elements have another size than a line is of.
+fn pitch_of(width: usize, element: usize) -> Option<usize> {
+    const LINE: usize = 64;
+    let step = if LINE.is_multiple_of(element) {
+        LINE
+    } else {
+        element.checked_mul(LINE)?
+    };
+    width.checked_next_multiple_of(step)
+}
 
-    fn urUSMReleaseExp(context: Handle<Context>, memory: Pointer) {
-        context.get()?;
-        memory.required().map(drop)
+#[cfg(test)]
+mod tests {
+    use super::pitch_of;
+
+    #[test]
+    fn rows_begin_at_lines_of_the_cache_and_at_elements() {
+        assert_eq!(pitch_of(100, 4), Some(128));
+        assert_eq!(pitch_of(128, 16), Some(128));
+        assert_eq!(pitch_of(120, 12), Some(768));
+        assert_eq!(pitch_of(usize::MAX, 1), None);
+        assert_eq!(pitch_of(8, usize::MAX), None);
     }
 }

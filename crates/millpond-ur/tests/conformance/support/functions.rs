@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 
 use super::load;
-use super::shapes::{Flags, Handle, Partition, Region, Triple, UsmDesc};
+use super::shapes::{Flags, Handle, KernelArgument, Partition, Region, Triple, UsmDesc};
 
 /// A list of events that a command waits for: how many, and where they are.
 pub(crate) type List = *const Handle;
@@ -95,6 +95,36 @@ functions! {
     urEnqueueEventsWait(Handle, u32, List, *mut Handle);
     urEnqueueEventsWaitWithBarrier(Handle, u32, List, *mut Handle);
     urEnqueueHostTaskExp(Handle, extern "C" fn(*mut c_void), *mut c_void, *const Flags, u32, List, *mut Handle);
+    urEnqueueNativeCommandExp(Handle, extern "C" fn(Handle, *mut c_void), *mut c_void, u32, List, *const Flags, u32, List, *mut Handle);
+    urEnqueueTimestampRecordingExp(Handle, bool, u32, List, *mut Handle);
+    urEnqueueEventsWaitWithBarrierExt(Handle, *const Flags, u32, List, *mut Handle);
+    urEventCreateExp(Handle, Handle, *const Flags, *mut Handle);
+    urUSMPitchedAllocExp(Handle, Handle, *const UsmDesc, Handle, usize, usize, usize, *mut *mut c_void, *mut usize);
+    urUSMHostAllocRegisterExp(Handle, *mut c_void, usize, *const Flags);
+    urUSMHostAllocUnregisterExp(Handle, *mut c_void);
+    urUsmP2PEnablePeerAccessExp(Handle, Handle);
+    urUsmP2PPeerAccessGetInfoExp(Handle, Handle, u32, usize, *mut c_void, *mut usize);
+    urPhysicalMemCreate(Handle, Handle, usize, *const Flags, *mut Handle);
+    urPhysicalMemRelease(Handle);
+    urVirtualMemGranularityGetInfo(Handle, Handle, usize, u32, usize, *mut c_void, *mut usize);
+    urVirtualMemReserve(Handle, *const c_void, usize, *mut *mut c_void);
+    urVirtualMemFree(Handle, *const c_void, usize);
+    urVirtualMemMap(Handle, *const c_void, usize, Handle, usize, u32);
+    urVirtualMemUnmap(Handle, *const c_void, usize);
+    urVirtualMemSetAccess(Handle, *const c_void, usize, u32);
+    urVirtualMemGetInfo(Handle, *const c_void, usize, u32, usize, *mut c_void, *mut usize);
+    urIPCGetPhysMemHandleExp(Handle, Handle, *mut *mut c_void, *mut usize);
+    urIPCPutPhysMemHandleExp(Handle, *const c_void);
+    urIPCOpenPhysMemHandleExp(Handle, Handle, *const c_void, usize, *mut Handle);
+    urIPCClosePhysMemHandleExp(Handle, Handle);
+    urKernelCreateWithNativeHandle(usize, Handle, Handle, *const c_void, *mut Handle);
+    urKernelRelease(Handle);
+    urKernelSetArgValue(Handle, u32, usize, *const c_void, *const c_void);
+    urKernelSetArgLocal(Handle, u32, usize, *const c_void);
+    urKernelSetArgPointer(Handle, u32, *const c_void, *const c_void);
+    urKernelSetArgMemObj(Handle, u32, *const c_void, Handle);
+    urEnqueueKernelLaunch(Handle, Handle, u32, *const usize, *const usize, *const usize, u32, *const c_void, u32, List, *mut Handle);
+    urEnqueueKernelLaunchWithArgsExp(Handle, Handle, u32, *const usize, *const usize, *const usize, u32, *const KernelArgument, *const c_void, u32, List, *mut Handle);
     urMemBufferCreate(Handle, u32, usize, *const c_void, *mut Handle);
     urMemBufferPartition(Handle, u32, u32, *const Region, *mut Handle);
     urMemRelease(Handle);

@@ -77,6 +77,12 @@ impl Gate {
     pub(crate) fn open(&self) {
         self.state.set(Moment::Open);
     }
+
+    /// Opens it from another thread.
+    pub(crate) fn opener(&self) -> impl FnOnce() + Send + use<> {
+        let state = Arc::clone(&self.state);
+        move || state.set(Moment::Open)
+    }
 }
 
 impl Drop for Gate {

@@ -82,9 +82,22 @@ pub(crate) struct Region {
     pub(crate) size: usize,
 }
 
+#[repr(C)]
+pub(crate) struct KernelArgument {
+    pub(crate) header: Header,
+    pub(crate) kind: u32,
+    pub(crate) index: u32,
+    pub(crate) size: usize,
+    pub(crate) value: *const c_void,
+    pub(crate) flags: u32,
+}
+
 pub(crate) const USM_DESC: u32 = 7;
 pub(crate) const POOL_DESC: u32 = 10;
 pub(crate) const LIMITS_DESC: u32 = 11;
 pub(crate) const QUEUE_PROPERTIES: u32 = 14;
 pub(crate) const POOL_BUFFER_DESC: u32 = 36;
+pub(crate) const PHYSICAL_PROPERTIES: u32 = 37;
 pub(crate) const ASYNC_PROPERTIES: u32 = 0x2050;
+pub(crate) const KERNEL_ARGUMENT: u32 = 0x5000;
+pub(crate) const EVENT_DESC: u32 = 0x8000;

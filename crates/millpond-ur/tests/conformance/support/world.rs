@@ -42,7 +42,7 @@ pub(crate) fn fails(code: u32, expected: Code) {
 }
 
 /// How long a test looks whether something happens that must not.
-const MOMENT: Duration = Duration::from_millis(20);
+pub(crate) const MOMENT: Duration = Duration::from_millis(20);
 
 /// Bit 0 of a queue's flags.
 pub(crate) const OUT_OF_ORDER: u32 = 1;

@@ -1,0 +1,126 @@
+//! Kernels: functions of the program itself, which devices that are the host run.
+//!
+//! There is no compiler here, and no format of programs. A kernel is made of its native handle, which is
+//! the address of a function that runs one work group:
+//!
+//! ```c
+//! struct group { size_t id[3], size[3], first[3], global[3]; };
+//! void kernel(void *const *arguments, const struct group *group);
+//! ```
+//!
+//! The function goes through the items of its group by itself. `arguments` has one address for each
+//! argument: of its bytes, for pointers and buffers of an address, for local memory of the group's own.
+
+mod arguments;
+mod launch;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::argument::{Answer, In, Out};
+use crate::context::Context;
+use crate::device::Device;
+use crate::entry::entry;
+use crate::handle::{Handle, Place, create, kinds};
+use crate::numbers::{Code, KernelInfo};
+use crate::property::Property;
+use crate::structures::Header;
+
+pub(crate) use arguments::{
+    urKernelSetArgLocal, urKernelSetArgMemObj, urKernelSetArgPointer, urKernelSetArgValue,
+};
+pub(crate) use launch::{
+    urEnqueueKernelLaunch, urEnqueueKernelLaunchWithArgsExp, urKernelGetSuggestedLocalWorkSize,
+};
+
+use arguments::Arguments;
+use launch::Function;
+
+/// A kernel.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    place: Place<Kernel>,
+    context: Arc<Context>,
+    function: Function,
+    /// Those that were set so far, for loaders that set them one by one.
+    arguments: Mutex<Arguments>,
+}
+
+kinds! { Kernel: INVALID_KERNEL }
+
+impl Kernel {
+    fn arguments(&self) -> MutexGuard<'_, Arguments> {
+        self.arguments
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// # Errors
+/// A context with a device that runs no functions of the host.
+fn check(context: &Context) -> Answer {
+    if context.devices().iter().all(|device| device.is_host()) {
+        Ok(())
+    } else {
+        Err(Code::UNSUPPORTED_FEATURE)
+    }
+}
+
+entry! {
+    fn urKernelCreateWithNativeHandle(
+        native: usize,
+        context: Handle<Context>,
+        _program: Handle<Device>,
+        _properties: In<Header>,
+        kernel: Out<Handle<Kernel>>,
+    ) {
+        let context = context.get()?;
+        let kernel = kernel.required()?;
+        check(&context)?;
+        let function = Function::at(native).ok_or(Code::INVALID_VALUE)?;
+        let arguments = Mutex::default();
+        let made = create(|place| Kernel { place, context, function, arguments })?;
+        kernel.set(made.handle());
+        Ok(())
+    }
+
+    fn urKernelRetain(kernel: Handle<Kernel>) {
+        kernel.retain()
+    }
+
+    fn urKernelRelease(kernel: Handle<Kernel>) {
+        kernel.release().map(drop)
+    }
+
+    fn urKernelGetNativeHandle(kernel: Handle<Kernel>, native: Out<usize>) {
+        let kernel = kernel.get()?;
+        native.required()?.set(kernel.function.address());
+        Ok(())
+    }
+
+    fn urKernelGetInfo(
+        kernel: Handle<Kernel>,
+        what: KernelInfo,
+        room: usize,
+        value: Out<u8>,
+        size: Out<usize>,
+    ) {
+        let kernel = kernel.get()?;
+        let property: Property = match what {
+            KernelInfo::FUNCTION_NAME | KernelInfo::ATTRIBUTES => "".into(),
+            KernelInfo::NUM_ARGS => kernel.arguments().count().into(),
+            KernelInfo::REFERENCE_COUNT => kernel.place.references().into(),
+            KernelInfo::CONTEXT => kernel.context.handle().into(),
+            KernelInfo::PROGRAM | KernelInfo::NUM_REGS | KernelInfo::SPILL_MEM_SIZE => {
+                return Err(Code::UNSUPPORTED_ENUMERATION);
+            }
+            _ => return Err(Code::INVALID_ENUMERATION),
+        };
+        property.answer(room, value, size)
+    }
+}
+
+impl Kernel {
+    fn handle(&self) -> Handle<Self> {
+        self.place.handle()
+    }
+}

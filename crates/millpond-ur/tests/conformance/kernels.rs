@@ -1,0 +1,279 @@
+//! Kernels that are functions of the program.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use ur_adapter_millpond::numbers::{Code, Command, EventInfo};
+
+use crate::support::gate::Gate;
+use crate::support::shapes::{BufferProperties, Handle, Header, KERNEL_ARGUMENT, KernelArgument};
+use crate::support::world::{OUT_OF_ORDER, World, fails, list, ok};
+
+/// A group, as the guide says that functions are told of it.
+#[repr(C)]
+struct Group {
+    id: [usize; 3],
+    size: [usize; 3],
+    first: [usize; 3],
+    global: [usize; 3],
+}
+
+/// Writes to each item of an array: its number times a factor. The group's own memory counts its items.
+extern "C" fn scale(arguments: *const *mut c_void, group: *const Group) {
+    // SAFETY: the arguments that the tests set, and a group.
+    unsafe {
+        let group = &*group;
+        let out = *(*arguments).cast::<*mut u64>();
+        let factor = *(*arguments.add(1)).cast::<u64>();
+        let count = (*arguments.add(2)).cast::<u64>();
+        *count = 0;
+        for y in 0..group.size[1] {
+            for x in 0..group.size[0] {
+                let item = (group.first[1] + y) * group.global[0] + group.first[0] + x;
+                *count += 1;
+                *out.add(item) += factor * item as u64;
+            }
+        }
+        assert_eq!(*count as usize, group.size[0] * group.size[1]);
+    }
+}
+
+struct Kernel<'w>(&'w World, Handle);
+
+impl Drop for Kernel<'_> {
+    fn drop(&mut self) {
+        (self.0.f.urKernelRelease)(self.1);
+    }
+}
+
+/// None where functions of the host aren't kernels.
+fn kernel(world: &World) -> Option<Kernel<'_>> {
+    let mut made = ptr::null_mut();
+    let native = scale as extern "C" fn(_, _) as usize;
+    let code = (world.f.urKernelCreateWithNativeHandle)(
+        native,
+        world.context,
+        ptr::null_mut(),
+        ptr::null(),
+        &raw mut made,
+    );
+    if code == Code::UNSUPPORTED_FEATURE.0 {
+        eprintln!("skipped: there are no kernels");
+        return None;
+    }
+    ok(code);
+    Some(Kernel(world, made))
+}
+
+/// Launches over a plane of items, in the way that the loader has; the event.
+fn launch(
+    world: &World,
+    (queue, kernel): (Handle, Handle),
+    (global, local): ([usize; 2], Option<[usize; 2]>),
+    (out, factor): (*const u64, u64),
+    waits: &[Handle],
+) -> Result<Handle, Code> {
+    let (f, mut event) = (world.f, ptr::null_mut());
+    let argument = |index: u32, kind: u32, size: usize, value: *const c_void| KernelArgument {
+        header: Header::new(KERNEL_ARGUMENT),
+        kind,
+        index,
+        size,
+        value,
+        flags: 0,
+    };
+    let arguments = [
+        argument(0, 1, 8, out.cast()),
+        argument(1, 0, 8, (&raw const factor).cast()),
+        argument(2, 3, 8, ptr::null()),
+    ];
+    let local = local.as_ref().map_or(ptr::null(), |local| local.as_ptr());
+    let mut code = (f.urEnqueueKernelLaunchWithArgsExp)(
+        queue,
+        kernel,
+        2,
+        ptr::null(),
+        global.as_ptr(),
+        local,
+        3,
+        arguments.as_ptr(),
+        ptr::null(),
+        waits.len() as u32,
+        list(waits),
+        &raw mut event,
+    );
+    if code == Code::UNSUPPORTED_FEATURE.0 {
+        ok((f.urKernelSetArgPointer)(
+            kernel,
+            0,
+            ptr::null(),
+            out.cast(),
+        ));
+        ok((f.urKernelSetArgValue)(
+            kernel,
+            1,
+            8,
+            ptr::null(),
+            (&raw const factor).cast(),
+        ));
+        ok((f.urKernelSetArgLocal)(kernel, 2, 8, ptr::null()));
+        code = (f.urEnqueueKernelLaunch)(
+            queue,
+            kernel,
+            2,
+            ptr::null(),
+            global.as_ptr(),
+            local,
+            0,
+            ptr::null(),
+            waits.len() as u32,
+            list(waits),
+            &raw mut event,
+        );
+    }
+    if code == 0 {
+        Ok(world.event(event))
+    } else {
+        Err(Code(code))
+    }
+}
+
+#[test]
+fn every_item_is_run_once_whatever_the_groups() {
+    let world = World::new();
+    let Some(kernel) = kernel(&world) else { return };
+    let queue = world.queue(0);
+    for (global, local) in [
+        ([1, 1], None),
+        ([64, 48], None),
+        ([64, 48], Some([16, 3])),
+        ([97, 5], Some([97, 1])),
+        ([7, 11], None),
+    ] {
+        let mut out = vec![0_u64; global[0] * global[1]];
+        let shape = (global, local);
+        let what = (queue, kernel.1);
+        for _ in 0..2 {
+            launch(&world, what, shape, (out.as_mut_ptr(), 3), &[]).unwrap();
+        }
+        world.finish(queue);
+        assert!(
+            out.iter()
+                .enumerate()
+                .all(|(item, &value)| value == 6 * item as u64)
+        );
+    }
+}
+
+#[test]
+fn a_launch_has_its_place_on_the_queue() {
+    let world = World::new();
+    let Some(kernel) = kernel(&world) else { return };
+    for flags in [0, OUT_OF_ORDER] {
+        let (queue, other) = (world.queue(flags), world.queue(0));
+        let mut out = vec![0_u64; 100];
+        let Some(gate) = Gate::close(other) else {
+            return;
+        };
+        let what = (queue, kernel.1);
+        let shape = ([100, 1], None);
+        let held = launch(&world, what, shape, (out.as_mut_ptr(), 2), &[gate.event]).unwrap();
+        let behind = world.fill(queue, out.as_mut_ptr().cast(), 1, 8, &[held]);
+        assert!(world.stays_pending(held) && world.stays_pending(behind));
+        gate.open();
+        world.wait(behind);
+        assert!(world.is_complete(held));
+        assert_eq!((out[0], out[99]), (0x0101_0101_0101_0101, 198));
+        assert_eq!(
+            world.event_info(held, EventInfo::COMMAND_TYPE.0),
+            Command::KERNEL_LAUNCH.0
+        );
+    }
+}
+
+#[test]
+fn a_buffer_is_an_argument_and_lives_as_long_as_its_launch() {
+    let world = World::new();
+    let Some(kernel) = kernel(&world) else { return };
+    let (f, queue, other) = (world.f, world.queue(0), world.queue(0));
+    let (mut buffer, mut seen) = (ptr::null_mut(), vec![0_u64; 10]);
+    let properties = BufferProperties {
+        header: Header::new(2),
+        host: seen.as_mut_ptr().cast(),
+    };
+    let of_host = 1 << 3;
+    ok((f.urMemBufferCreate)(
+        world.context,
+        of_host,
+        80,
+        (&raw const properties).cast(),
+        &raw mut buffer,
+    ));
+    let code = (f.urKernelSetArgMemObj)(kernel.1, 0, ptr::null(), buffer);
+    if code == Code::UNSUPPORTED_FEATURE.0 {
+        eprintln!("skipped: arguments aren't set one by one");
+        ok((f.urMemRelease)(buffer));
+        return;
+    }
+    ok(code);
+    let (factor, items) = (5_u64, [10_usize]);
+    ok((f.urKernelSetArgValue)(
+        kernel.1,
+        1,
+        8,
+        ptr::null(),
+        (&raw const factor).cast(),
+    ));
+    ok((f.urKernelSetArgLocal)(kernel.1, 2, 8, ptr::null()));
+    let Some(gate) = Gate::close(other) else {
+        return;
+    };
+    ok((f.urEnqueueKernelLaunch)(
+        queue,
+        kernel.1,
+        1,
+        ptr::null(),
+        items.as_ptr(),
+        ptr::null(),
+        0,
+        ptr::null(),
+        1,
+        &raw const gate.event,
+        ptr::null_mut(),
+    ));
+    ok((f.urMemRelease)(buffer));
+    gate.open();
+    world.finish(queue);
+    assert_eq!(seen[9], 45);
+}
+
+#[test]
+fn launches_that_can_not_be_are_refused() {
+    let world = World::new();
+    let Some(kernel) = kernel(&world) else { return };
+    let queue = world.queue(0);
+    let mut out = vec![0_u64; 8];
+    let mut wrong = |global, local| {
+        launch(
+            &world,
+            (queue, kernel.1),
+            (global, local),
+            (out.as_mut_ptr(), 2),
+            &[],
+        )
+        .unwrap_err()
+    };
+    assert_eq!(wrong([0, 1], None), Code::INVALID_WORK_DIMENSION);
+    assert_eq!(wrong([8, 1], Some([0, 1])), Code::INVALID_WORK_GROUP_SIZE);
+    assert_eq!(wrong([8, 1], Some([3, 1])), Code::INVALID_WORK_GROUP_SIZE);
+    assert_eq!(wrong([usize::MAX, 2], None), Code::INVALID_WORK_DIMENSION);
+    let mut none = ptr::null_mut();
+    let code = (world.f.urKernelCreateWithNativeHandle)(
+        0,
+        world.context,
+        ptr::null_mut(),
+        ptr::null(),
+        &raw mut none,
+    );
+    fails(code, Code::INVALID_VALUE);
+}
