@@ -7,12 +7,14 @@
 use std::sync::Arc;
 
 use millpond::{AllocateOptions, MemoryKind, Wait};
+use smallvec::SmallVec;
 
 use crate::argument::{Answer, In, Out, Pointer};
 use crate::entry::entry;
 use crate::error::{code, memory_code};
 use crate::event::Event;
 use crate::handle::Handle;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command};
 use crate::pool::{self, Chosen, Pool};
 use crate::queue::{Enqueued, Queue};
@@ -45,9 +47,19 @@ fn allocate(
     }
     let (context, device) = (queue.context(), queue.device());
     usm::check_size(device, request.size)?;
-    let Chosen { pool, runtime } = pool::choose(context, device, pool, request.kind)?;
+    let kind = if broken(Rule::Kind) {
+        MemoryKind::Device
+    } else {
+        request.kind
+    };
+    let Chosen { pool, runtime } = pool::choose(context, device, pool, kind)?;
+    let after = waits.runtime();
     let options = AllocateOptions {
-        after: &waits.runtime(),
+        after: if broken(Rule::AllocationWaits) {
+            &[]
+        } else {
+            &after
+        },
         wait: Wait::Never,
         ..AllocateOptions::default()
     };
@@ -71,7 +83,7 @@ fn allocate(
         device: Arc::clone(device),
         pool: Arc::downgrade(&pool),
         depth: pool.depth(),
-        kind: request.kind,
+        kind,
         memory: got,
     })));
     Ok(())
@@ -121,7 +133,8 @@ entry! {
         let waits = &Waits::new(count, list)?;
         let found = usm::take(queue.context(), address)?;
         let Usm { memory, .. } = found;
-        let freed = free(queue, memory, &waits.runtime()).map_err(|(error, memory)| {
+        let after = if broken(Rule::FreeWaits) { SmallVec::new() } else { waits.runtime() };
+        let freed = free(queue, memory, &after).map_err(|(error, memory)| {
             usm::add(Usm { memory, ..found });
             code(&error)
         })?;

@@ -5,6 +5,7 @@ use crate::entry::entry;
 use crate::error::code;
 use crate::event::Event;
 use crate::handle::Handle;
+use crate::mutants::{Rule, broken};
 use crate::numbers::Command;
 use crate::queue::{Enqueued, Queue};
 use crate::structures::EnqueueExtProperties;
@@ -27,6 +28,9 @@ fn barrier(
         blocking: false,
         event,
     };
+    if broken(Rule::Barrier) {
+        return nothing(enqueued, "barrier", &[]);
+    }
     enqueued.submit(millpond::Queue::barrier)
 }
 
@@ -42,7 +46,7 @@ entry! {
         let waits = &Waits::new(count, list)?;
         let command = Command::EVENTS_WAIT;
         let enqueued = Enqueued { queue, command, waits, blocking: false, event };
-        if waits.is_empty() {
+        if waits.is_empty() && !broken(Rule::WaitForAll) {
             return enqueued.submit(|queue, _| queue.barrier(&[]));
         }
         nothing(enqueued, "wait for events", &[])
@@ -78,6 +82,9 @@ entry! {
         let command = Command::EVENTS_WAIT_WITH_BARRIER;
         let enqueued = Enqueued { queue: &owner, command, waits, blocking: false, event: Out::NULL };
         let done = owner.runtime().barrier(&waits.runtime()).map_err(|error| code(&error))?;
+        if broken(Rule::ReusedEvent) {
+            return Ok(());
+        }
         reused.stand_for(enqueued.signal(done));
         Ok(())
     }

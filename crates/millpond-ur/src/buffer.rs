@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::entry::entry;
 use crate::error::memory_code;
 use crate::handle::{Handle, Place, create, kinds};
+use crate::mutants::{Rule, broken};
 use crate::numbers::{BufferCreateType, Code, MemFlags, MemInfo};
 use crate::property::Property;
 use crate::structures::{ACCESS, BufferProperties, BufferRegion, Header};
@@ -55,7 +56,8 @@ impl Buffer {
     /// # Errors
     /// Bytes outside of the buffer.
     pub(crate) fn check_range(&self, offset: usize, size: usize) -> Answer {
-        if offset.checked_add(size).is_none_or(|end| end > self.size) {
+        let ends = offset.checked_add(size).is_some_and(|end| end <= self.size);
+        if !ends && !broken(Rule::BufferRanges) {
             return Err(Code::INVALID_SIZE);
         }
         Ok(())
@@ -168,7 +170,7 @@ entry! {
             context: Arc::clone(&whole.context),
             flags: if flags.has(ACCESS) { flags } else { whole.flags },
             size,
-            address: whole.address + origin,
+            address: whole.address + if broken(Rule::PartOrigin) { 0 } else { origin },
             memory: Memory::Part { _whole: whole },
         })?;
         part.set(made.handle());

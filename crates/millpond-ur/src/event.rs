@@ -10,6 +10,7 @@ use crate::device::Device;
 use crate::entry::entry;
 use crate::error::code;
 use crate::handle::{Handle, Place, create, kinds};
+use crate::mutants::{Rule, broken};
 use crate::numbers::{
     Code, Command, EventFlags, EventInfo, EventStatus, ExecutionInfo, ProfilingInfo,
 };
@@ -102,6 +103,9 @@ impl Event {
 
 impl Signal {
     fn status(&self) -> EventStatus {
+        if broken(Rule::Status) {
+            return EventStatus::COMPLETE;
+        }
         match self.runtime.status() {
             Status::Pending => EventStatus::SUBMITTED,
             Status::Complete => EventStatus::COMPLETE,
@@ -126,6 +130,7 @@ impl Signal {
         let moment = match what {
             ProfilingInfo::COMMAND_QUEUED | ProfilingInfo::COMMAND_SUBMIT => times.submitted,
             // A command that only tells the time begins when it has it.
+            ProfilingInfo::COMMAND_START if broken(Rule::Times) => times.finished * 2,
             ProfilingInfo::COMMAND_START if self.recorded.is_none() => times.started,
             _ => times.finished,
         };
@@ -239,6 +244,7 @@ entry! {
             ExecutionInfo::QUEUED | ExecutionInfo::SUBMITTED => {
                 callback(event.handle(), status, data);
             }
+            ExecutionInfo::COMPLETE if broken(Rule::Callback) => callback(event.handle(), status, data),
             ExecutionInfo::RUNNING | ExecutionInfo::COMPLETE => {
                 let kept = Arc::clone(&event);
                 event.runtime().on_complete(move |_| callback(kept.handle(), status, data));

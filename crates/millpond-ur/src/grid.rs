@@ -5,6 +5,7 @@ use std::ptr;
 use millpond::{Access, Address};
 
 use crate::argument::Answer;
+use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
 use crate::queue::Enqueued;
 use crate::usm_commands::touch;
@@ -76,7 +77,17 @@ impl Grid {
     }
 
     fn row(self, (slice, row): (usize, usize)) -> Address {
-        Address::new(self.address + slice * self.slice_pitch + row * self.row_pitch)
+        let slices = if broken(Rule::SlicePitch) {
+            0
+        } else {
+            slice * self.slice_pitch
+        };
+        let rows = if broken(Rule::RowPitch) {
+            0
+        } else {
+            row * self.row_pitch
+        };
+        Address::new(self.address + slices + rows)
     }
 }
 
@@ -113,6 +124,9 @@ pub(crate) fn fill_grid(
             let mut at = 0;
             for row in extent.rows() {
                 let mut begin = 0;
+                if broken(Rule::PatternGoesOn) {
+                    at = 0;
+                }
                 while begin < extent.width {
                     let from = &piece[at..];
                     let bytes = from.len().min(extent.width - begin);

@@ -6,6 +6,7 @@ use crate::entry::entry;
 use crate::error::code;
 use crate::event::{Event, Signal};
 use crate::handle::Handle;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command};
 use crate::queue::{Enqueued, Queue};
 use crate::structures::{HostTaskProperties, NativeCommandProperties};
@@ -64,7 +65,7 @@ entry! {
             buffer.get()?;
         }
         let waits = &Waits::new(count, list)?;
-        if !waits.is_empty() {
+        if !waits.is_empty() && !broken(Rule::NativeWaits) {
             queue.runtime().barrier(&waits.runtime()).map_err(|error| code(&error))?;
         }
         function(queue.handle(), data);
@@ -87,7 +88,9 @@ entry! {
         // What was enqueued before is before it on every queue.
         let before = queue.runtime().record().map_err(|error| code(&error))?;
         let mut after = waits.runtime();
-        after.push(&before);
+        if !broken(Rule::TimestampBehind) {
+            after.push(&before);
+        }
         let clock = queue.device().clock()?;
         let told = clock.task_at("timestamp", &[], &after, || Ok(()));
         let told = told.map_err(|error| code(&error))?;
@@ -101,6 +104,7 @@ entry! {
         let signal = Signal { recorded: Some(recorded), ..enqueued.signal(told.clone()) };
         event.set(Event::make(queue, signal)?.handle());
         // And what comes next is behind it where the queue has an order.
-        enqueued.submit(|queue, _| queue.task_at("timestamp", &[], &[&told], || Ok(())))
+        let behind: &[_] = if broken(Rule::TimestampBefore) { &[] } else { &[&told] };
+        enqueued.submit(|queue, _| queue.task_at("timestamp", &[], behind, || Ok(())))
     }
 }

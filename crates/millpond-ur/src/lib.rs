@@ -47,6 +47,11 @@ mod host_memory;
 mod host_work;
 mod kernel;
 mod loader;
+#[cfg_attr(
+    not(feature = "mutants"),
+    allow(dead_code, reason = "a list for the feature")
+)]
+pub mod mutants;
 pub mod numbers;
 mod peers;
 mod platform;

@@ -11,6 +11,7 @@ use crate::entry::entry;
 use crate::error::code;
 use crate::event::{Event, Signal};
 use crate::handle::{Handle, Place, create, kinds};
+use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command, QueueFlags, QueueInfo, StructureType};
 use crate::property::Property;
 use crate::structures::{Header, QueueProperties, chain};
@@ -50,7 +51,7 @@ impl Enqueued<'_> {
 
     /// Answers the event of a command that was handed to the runtime.
     pub(crate) fn submitted(self, done: millpond::Event) -> Answer {
-        if self.blocking {
+        if self.blocking && !broken(Rule::Blocking) {
             done.wait().map_err(|error| code(&error))?;
         }
         if !self.event.is_null() {
@@ -64,7 +65,11 @@ impl Enqueued<'_> {
     pub(crate) fn signal(&self, done: millpond::Event) -> Signal {
         Signal {
             queue: Some(Arc::clone(self.queue)),
-            command: self.command,
+            command: if broken(Rule::Command) {
+                Command::EVENTS_WAIT
+            } else {
+                self.command
+            },
             runtime: done,
             recorded: None,
         }
@@ -91,7 +96,8 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if !self.runtime.is_idle()
+        if !broken(Rule::LeftWork)
+            && !self.runtime.is_idle()
             && let Ok(last) = self.runtime.record()
         {
             self.context.leave(last);

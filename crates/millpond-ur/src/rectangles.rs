@@ -12,6 +12,7 @@ use crate::numbers::{Code, Command};
 use crate::queue::{Enqueued, Queue};
 use crate::structures::{RectOffset, RectRegion};
 use crate::transfers::Direction;
+use crate::usm::check_range;
 use crate::waits::Waits;
 
 /// Where a rectangle begins, and how far apart its rows and slices are; 0 for next to one another.
@@ -118,6 +119,7 @@ macro_rules! transfers {
                 let outside = Place { origin: host_origin, row_pitch, slice_pitch };
                 let buffer = inside.grid_in(&buffer, extent)?;
                 let (host, _) = outside.grid(address, extent)?;
+                check_range(host.address, host.span(extent)?, Direction::$direction.of_host())?;
                 let (from, to) = Direction::$direction.ends(buffer, host);
                 let (command, blocking) = (Command::$command, blocking.is_set());
                 copy_grid(Enqueued { queue, command, waits, blocking, event }, from, to, extent)

@@ -130,6 +130,13 @@ pub fn functions_by_name() -> impl Iterator<Item = (&'static str, Option<*const 
     rows.map(|row| (row.name, row.entry.map(|entry| entry.0)))
 }
 
+/// What is in the newest loaders' tables for a function, or in those of the ones before.
+pub fn answer_of(name: &str) -> Option<*const ()> {
+    let mut rows = TABLES.iter().flat_map(|table| table.rows);
+    let row = rows.find(|row| row.name == name)?;
+    Some(row.entry.unwrap_or(UNSUPPORTED).0)
+}
+
 /// The tables of the newest loaders, each the names of its functions, in their order.
 pub fn newest() -> impl Iterator<Item = impl Iterator<Item = &'static str>> {
     let is_in = |row: &&Row| row.rows.are_in(Generation::Of2026);

@@ -1,12 +1,16 @@
 //! Commands on buffers that use their bytes in one piece.
 
+use millpond::Access;
+
 use crate::argument::{Flag, In, Out, Pointer};
 use crate::buffer::Buffer;
 use crate::entry::entry;
 use crate::event::Event;
 use crate::handle::Handle;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command, MapFlags};
 use crate::queue::{Enqueued, Queue};
+use crate::usm::check_range;
 use crate::usm_commands::{copy, fill, nothing, pattern};
 use crate::waits::Waits;
 
@@ -18,6 +22,14 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
+    /// What is done with the program's memory.
+    pub(crate) fn of_host(self) -> Access {
+        match self {
+            Self::Read => Access::Update,
+            Self::Write => Access::Read,
+        }
+    }
+
     /// Where they come from, and where they go.
     pub(crate) fn ends<T>(self, buffer: T, host: T) -> (T, T) {
         match self {
@@ -48,6 +60,7 @@ macro_rules! transfers {
                 let waits = &Waits::new(count, list)?;
                 buffer.check_range(offset, size)?;
                 let buffer = buffer.address() + offset;
+                check_range(host, size, Direction::$direction.of_host())?;
                 let (from, to) = Direction::$direction.ends(buffer, host);
                 let (command, blocking) = (Command::$command, blocking.is_set());
                 copy(Enqueued { queue, command, waits, blocking, event }, from, to, size)
@@ -135,6 +148,7 @@ entry! {
         buffer.check_range(offset, size)?;
         let (command, blocking) = (Command::MEM_BUFFER_MAP, blocking.is_set());
         nothing(Enqueued { queue, command, waits, blocking, event }, "map", &[])?;
+        let offset = if broken(Rule::MapOffset) { 0 } else { offset };
         address.set(Pointer::to(buffer.address() + offset));
         Ok(())
     }

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use crate::argument::{Answer, In};
 use crate::event::Event;
 use crate::handle::Handle;
+use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
 
 /// Events that a command waits for.
@@ -17,6 +18,9 @@ impl Waits {
     /// # Errors
     /// A list without events, or events without a list; something else than events in it.
     pub(crate) fn new(count: u32, list: In<Handle<Event>>) -> Answer<Self> {
+        if broken(Rule::WaitListForm) && (list.is_null() || count == 0) {
+            return Ok(Self(SmallVec::new()));
+        }
         if list.is_null() != (count == 0) {
             return Err(Code::INVALID_EVENT_WAIT_LIST);
         }
@@ -29,6 +33,11 @@ impl Waits {
                 .map(|event| event.runtime())
                 .map_err(|_| Code::INVALID_EVENT_WAIT_LIST)
         };
+        if broken(Rule::WaitListEntries) {
+            return Ok(Self(
+                handles.iter().filter_map(|one| found(one).ok()).collect(),
+            ));
+        }
         let events = handles.iter().map(found);
         Ok(Self(events.collect::<Answer<_>>()?))
     }
@@ -40,6 +49,9 @@ impl Waits {
 
     /// What the runtime knows them as.
     pub(crate) fn runtime(&self) -> SmallVec<[&millpond::Event; 4]> {
+        if broken(Rule::WaitLists) {
+            return SmallVec::new();
+        }
         self.0.iter().collect()
     }
 }

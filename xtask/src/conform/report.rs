@@ -41,6 +41,16 @@ impl Report {
         Ok(Self { tests })
     }
 
+    /// Adds a test, unless there is one of the name: gives the name then.
+    #[cfg(unix)]
+    pub(super) fn add(&mut self, name: String, ending: Ending) -> Option<String> {
+        if self.tests.contains_key(&name) {
+            return Some(name);
+        }
+        self.tests.insert(name, ending);
+        None
+    }
+
     /// How many tests ended in which way.
     pub(super) fn counts(&self) -> String {
         let count = |is: fn(&Ending) -> bool| self.tests.values().filter(|test| is(test)).count();

@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::handle::Handle;
 use crate::kernel::Kernel;
 use crate::kernel::arguments::Arguments;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command};
 use crate::queue::{Enqueued, Queue};
 use crate::structures::{Header, KernelArgument};
@@ -167,18 +168,24 @@ fn launch(
         for piece in 0..pieces {
             let (kernel, arguments) = (Arc::clone(&kernel), Arc::clone(&arguments));
             let numbers = piece * all / pieces..(piece + 1) * all / pieces;
-            ends.push(
-                helper.task_at("groups of a kernel", &[], &[&begin], move || {
-                    let laid = arguments.lay_out();
-                    for number in numbers {
-                        let group = range.group(number);
-                        (kernel.function.0)(laid.addresses.as_ptr(), &raw const group);
-                    }
-                    Ok(())
-                })?,
-            );
+            let behind: &[_] = if broken(Rule::KernelBehind) {
+                &[]
+            } else {
+                &[&begin]
+            };
+            ends.push(helper.task_at("groups of a kernel", &[], behind, move || {
+                let laid = arguments.lay_out();
+                for number in numbers {
+                    let group = range.group(number);
+                    (kernel.function.0)(laid.addresses.as_ptr(), &raw const group);
+                }
+                Ok(())
+            })?);
         }
-        let ends: Vec<_> = ends.iter().collect();
+        let mut ends: Vec<_> = ends.iter().collect();
+        if broken(Rule::KernelBefore) {
+            ends.clear();
+        }
         queue.task_at("kernel", &[], &ends, || Ok(()))
     })
 }

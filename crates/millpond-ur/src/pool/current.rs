@@ -12,6 +12,7 @@ use crate::argument::Answer;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::code;
+use crate::mutants::{Rule, broken};
 use crate::pool::{Parts, Pool};
 
 /// The default pools of a context, one handle for each device.
@@ -56,6 +57,9 @@ impl Current {
         let mut pools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for &kind in &pool.kinds {
             let one = pool.runtime(device, kind)?;
+            if broken(Rule::CurrentPool) {
+                continue;
+            }
             device
                 .runtime()
                 .set_current_pool(&one)

@@ -12,6 +12,7 @@ use crate::argument::{Answer, In};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::code;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, StructureType, UsmPoolFlags, UsmType};
 use crate::pool::{Parts, Pool};
 use crate::structures::{UsmPoolBufferDesc, UsmPoolDesc, UsmPoolLimitsDesc, chain};
@@ -104,8 +105,8 @@ fn options(
     if let Some(limits) = limits {
         let (first, second) = (limits.max_poolable_size, limits.min_driver_alloc_size);
         if flags.has(UsmPoolFlags::USE_NATIVE_MEMORY_POOL_EXP) {
-            options.maximum_size = unless_none(first);
-            options.release_threshold = Some(second);
+            options.maximum_size = unless_none(first).filter(|_| !broken(Rule::Maximum));
+            options.release_threshold = (!broken(Rule::Threshold)).then_some(second);
         } else {
             options.max_poolable = unless_none(first);
             options.min_driver_alloc = unless_none(second).unwrap_or(options.min_driver_alloc);
@@ -147,6 +148,7 @@ fn over(context: &Arc<Context>, buffer: &UsmPoolBufferDesc, options: &PoolOption
         return Err(Code::INVALID_DEVICE);
     }
     let begin = address - memory.address().get();
+    let begin = if broken(Rule::PoolPart) { 0 } else { begin };
     let end = begin.checked_add(buffer.size).ok_or(Code::INVALID_SIZE)?;
     let pool = device
         .runtime()

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::entry::entry;
 use crate::handle::Handle;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, UsmPoolInfo};
 use crate::pool::plain::{EVERYTHING, NO_MAXIMUM};
 use crate::pool::{Description, OF_DEVICE, Pool};
@@ -23,6 +24,9 @@ impl Pool {
                 return Err(Code::INVALID_OPERATION);
             }
             UsmPoolInfo::RELEASE_THRESHOLD_EXP => {
+                if broken(Rule::SetThreshold) {
+                    return Ok(());
+                }
                 let threshold = (value != EVERYTHING).then_some(value);
                 state.options.release_threshold = threshold;
                 for pool in &state.made {
@@ -30,13 +34,18 @@ impl Pool {
                 }
             }
             UsmPoolInfo::MAXIMUM_SIZE_EXP => {
+                if broken(Rule::SetMaximum) {
+                    return Ok(());
+                }
                 let maximum = (value != NO_MAXIMUM).then_some(value);
                 state.options.maximum_size = maximum;
                 for pool in &state.made {
                     pool.set_maximum_size(maximum);
                 }
             }
-            UsmPoolInfo::RESERVED_HIGH_EXP | UsmPoolInfo::USED_HIGH_EXP if value != 0 => {
+            UsmPoolInfo::RESERVED_HIGH_EXP | UsmPoolInfo::USED_HIGH_EXP
+                if value != 0 && !broken(Rule::HighsToZero) =>
+            {
                 return Err(Code::INVALID_VALUE);
             }
             UsmPoolInfo::RESERVED_HIGH_EXP => {
@@ -47,6 +56,12 @@ impl Pool {
             }
             UsmPoolInfo::USED_HIGH_EXP => {
                 state.made.iter().for_each(millpond::Pool::reset_used_high);
+                if broken(Rule::HighsApart) {
+                    state
+                        .made
+                        .iter()
+                        .for_each(millpond::Pool::reset_reserved_high);
+                }
             }
             UsmPoolInfo::REFERENCE_COUNT
             | UsmPoolInfo::CONTEXT
@@ -80,10 +95,12 @@ entry! {
         let device = context.device(device)?;
         let found = pool.get()?;
         found.check(&context, &device)?;
-        if found.is_default {
+        if found.is_default && !broken(Rule::DefaultPool) {
             return Err(Code::INVALID_OPERATION);
         }
-        found.close();
+        if !broken(Rule::Destroy) {
+            found.close();
+        }
         pool.release().map(drop)
     }
 
@@ -151,6 +168,10 @@ entry! {
         let context = context.get()?;
         let device = context.device(device)?;
         let pool = pool.required()?;
+        if broken(Rule::CurrentHandle) {
+            pool.set(context.default_pools.of(&context, &device)?.handle());
+            return Ok(());
+        }
         let chosen = crate::pool::choose(&context, &device, None, MemoryKind::Device)?;
         pool.set(chosen.pool.handle());
         Ok(())

@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::code;
 use crate::handle::{Handle, Place, create, kinds};
+use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
 
 pub(crate) use current::{Chosen, Current, DefaultPools, choose};
@@ -122,7 +123,8 @@ impl Pool {
     /// # Errors
     /// Another context's pool, or another device's.
     fn check(&self, context: &Arc<Context>, device: &Arc<Device>) -> Answer {
-        if !std::ptr::eq(self.context.as_ptr(), Arc::as_ptr(context)) {
+        let is_theirs = std::ptr::eq(self.context.as_ptr(), Arc::as_ptr(context));
+        if !is_theirs && !broken(Rule::PoolContext) {
             return Err(Code::INVALID_CONTEXT);
         }
         if !self.devices.iter().any(|own| Arc::ptr_eq(own, device)) {
@@ -140,7 +142,7 @@ impl Pool {
         if state.is_closed {
             return Err(Code::INVALID_OPERATION);
         }
-        if !self.kinds.contains(&kind) {
+        if !self.kinds.contains(&kind) && !broken(Rule::PoolKind) {
             return Err(Code::INVALID_ARGUMENT);
         }
         let is_meant =
@@ -163,9 +165,16 @@ impl Pool {
     fn statistics(&self) -> Statistics {
         let mut sum = Statistics::default();
         for one in self.made().iter().map(millpond::Pool::statistics) {
+            if broken(Rule::Used) && sum.used > 0 {
+                continue;
+            }
             sum.used += one.used;
             sum.used_high += one.used_high;
-            sum.reserved += one.reserved;
+            sum.reserved += if broken(Rule::Reserved) {
+                one.used
+            } else {
+                one.reserved
+            };
             sum.reserved_high += one.reserved_high;
         }
         sum
@@ -189,8 +198,12 @@ impl Pool {
         for pool in &made {
             let others = made.iter().filter(|other| *other != pool);
             let others: usize = others.map(|other| other.statistics().reserved).sum();
-            pool.trim(keep.saturating_sub(others))
-                .map_err(|error| code(&error))?;
+            let keep = if broken(Rule::Trim) {
+                0
+            } else {
+                keep.saturating_sub(others)
+            };
+            pool.trim(keep).map_err(|error| code(&error))?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use millpond::{Allocation, MemoryKind};
 use crate::argument::Answer;
 use crate::context::Context;
 use crate::device::Device;
+use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
 use crate::pool::Pool;
 
@@ -57,12 +58,22 @@ pub(crate) fn add(usm: Usm) -> usize {
 /// # Errors
 /// An address at which no memory of the context begins.
 pub(crate) fn take(context: &Arc<Context>, address: usize) -> Answer<Usm> {
+    let address = if broken(Rule::FirstByte) {
+        first_byte(address)
+    } else {
+        address
+    };
     let mut live = write();
-    let is_theirs = |usm: &Usm| Arc::ptr_eq(&usm.context, context);
+    let is_theirs = |usm: &Usm| broken(Rule::OwnContext) || Arc::ptr_eq(&usm.context, context);
     let mut levels = live.iter_mut().rev();
     let level = levels.find(|level| level.get(&address).is_some_and(is_theirs));
     let found = level.and_then(|level| level.remove(&address));
     found.ok_or(Code::INVALID_MEM_OBJECT)
+}
+
+/// Where the memory begins that has an address in it.
+fn first_byte(address: usize) -> usize {
+    find(address, |usm| usm.memory.address().get()).unwrap_or(address)
 }
 
 /// Looks at the memory that has an address in it: of memory in other memory, the innermost.

@@ -15,6 +15,7 @@ use crate::device::Device;
 use crate::entry::entry;
 use crate::error::{code, memory_code};
 use crate::handle::Handle;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, StructureType};
 use crate::pool::{self, Chosen, Pool};
 use crate::structures::{UsmDesc, UsmDeviceDesc, UsmHostDesc, chain};
@@ -58,13 +59,19 @@ fn alignment(desc: In<UsmDesc>, kind: MemoryKind) -> Answer<usize> {
         }
     }
     let align = desc.align.max(1) as usize;
+    if broken(Rule::Alignment) && align.is_power_of_two() && align <= LARGEST_ALIGNMENT {
+        return Ok(1);
+    }
+    if broken(Rule::AlignmentPower) {
+        return Ok(align.next_power_of_two().min(LARGEST_ALIGNMENT));
+    }
     if !align.is_power_of_two() {
         return Err(Code::INVALID_VALUE);
     }
-    if align > LARGEST_ALIGNMENT {
+    if align > LARGEST_ALIGNMENT && !broken(Rule::AlignmentLimit) {
         return Err(Code::UNSUPPORTED_ALIGNMENT);
     }
-    Ok(align)
+    Ok(align.min(LARGEST_ALIGNMENT))
 }
 
 /// Memory that may be used at once, on every queue.
@@ -79,11 +86,13 @@ pub(crate) fn allocate_now(
     })?;
     let options = AllocateOptions {
         alignment,
-        reuse: Some(AT_ONCE),
+        reuse: (!broken(Rule::AtOnce)).then_some(AT_ONCE),
         ..AllocateOptions::default()
     };
     let memory = queue.allocate_with(pool, size, &options)?.0;
-    memory.wait_idle()?;
+    if !broken(Rule::AtOnce) {
+        memory.wait_idle()?;
+    }
     Ok(memory)
 }
 
@@ -114,6 +123,7 @@ pub(crate) fn free_behind_all(
     memory: Allocation,
 ) -> Result<(), (Code, Allocation)> {
     let before = match context.pending() {
+        Ok(_) if broken(Rule::FreeBehindAll) => Vec::new(),
         Ok(before) => before,
         Err(code) => return Err((code, memory)),
     };
@@ -242,6 +252,9 @@ fn pitch_of(width: usize, element: usize) -> Option<usize> {
     } else {
         element.checked_mul(LINE)?
     };
+    if broken(Rule::Pitch) {
+        return Some(width);
+    }
     width.checked_next_multiple_of(step)
 }
 

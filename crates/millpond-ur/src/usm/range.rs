@@ -3,6 +3,7 @@
 use millpond::Access;
 
 use crate::argument::Answer;
+use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
 use crate::usm::find;
 use crate::virtual_memory;
@@ -16,8 +17,9 @@ pub(crate) fn check_range(address: usize, bytes: usize, access: Access) -> Answe
         usm.memory.bytes() - (address - usm.memory.address().get())
     });
     match room {
-        Some(room) if bytes > room => Err(Code::INVALID_SIZE),
+        Some(room) if bytes > room && !broken(Rule::Ranges) => Err(Code::INVALID_SIZE),
         Some(_) => Ok(()),
+        None if broken(Rule::MappedRanges) => Ok(()),
         None => virtual_memory::check(address..end, access),
     }
 }

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::entry::entry;
 use crate::error::code;
 use crate::handle::Handle;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{AccessFlags, Code, GranularityInfo, VirtualMemInfo};
 use crate::property::Property;
 use crate::virtual_memory::physical::{Physical, host};
@@ -23,6 +24,9 @@ fn one(flags: AccessFlags) -> Answer<AccessFlags> {
 
 /// Waits for what was enqueued, which may use addresses that change.
 fn wait_for_all(context: &Arc<Context>) -> Answer {
+    if broken(Rule::UnmapWaits) {
+        return Ok(());
+    }
     for event in context.pending()? {
         // Whoever waits for it is told of a failure.
         let _ = event.wait().map_err(|error| code(&error));
@@ -89,6 +93,7 @@ entry! {
         if !offset.is_multiple_of(space::page()) || end.is_none_or(|end| end > physical.size()) {
             return Err(Code::INVALID_SIZE);
         }
+        let offset = if broken(Rule::PhysicalOffset) { 0 } else { offset };
         space::map(&context, &range, (&physical, offset), access)
     }
 

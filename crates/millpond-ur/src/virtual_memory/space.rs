@@ -9,6 +9,7 @@ use rustix::mm::{self, MapFlags, MprotectFlags, ProtFlags};
 
 use crate::argument::Answer;
 use crate::context::Context;
+use crate::mutants::{Rule, broken};
 use crate::numbers::{AccessFlags, Code};
 use crate::virtual_memory::physical::Physical;
 
@@ -53,7 +54,8 @@ pub(super) fn page() -> usize {
 /// # Errors
 /// No bytes, or others.
 pub(super) fn pages(begin: usize, size: usize) -> Answer<Range<usize>> {
-    let is_whole = size > 0 && size.is_multiple_of(page()) && begin.is_multiple_of(page());
+    let is_page = |number: usize| broken(Rule::Pages) || number.is_multiple_of(page());
+    let is_whole = size > 0 && is_page(size) && is_page(begin);
     let end = begin.checked_add(size).filter(|_| is_whole);
     Ok(begin..end.ok_or(Code::INVALID_SIZE)?)
 }
@@ -116,7 +118,7 @@ pub(super) fn map(
 ) -> Answer {
     let mut space = write();
     let found = find_mut(&mut space, context, range)?;
-    if found.overlapping(range).next().is_some() {
+    if found.overlapping(range).next().is_some() && !broken(Rule::Overlap) {
         return Err(Code::INVALID_OPERATION);
     }
     let begin = std::ptr::with_exposed_provenance_mut(range.start);
@@ -144,8 +146,13 @@ pub(super) fn unmap(context: &Arc<Context>, range: &Range<usize>) -> Answer {
     found.check_mapped(range)?;
     let begin = std::ptr::with_exposed_provenance_mut(range.start);
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
+    let protection = if broken(Rule::Unmap) {
+        ProtFlags::READ | ProtFlags::WRITE
+    } else {
+        ProtFlags::empty()
+    };
     // SAFETY: addresses that were reserved here, whose mappings end with this.
-    unsafe { mm::mmap_anonymous(begin, range.len(), ProtFlags::empty(), flags) }
+    unsafe { mm::mmap_anonymous(begin, range.len(), protection, flags) }
         .map_err(|_| Code::OUT_OF_RESOURCES)?;
     found.cut(range);
     found.mapped.retain(|begin, _| !range.contains(begin));
@@ -166,6 +173,11 @@ pub(super) fn set_access(
     found.check_mapped(range)?;
     let begin = std::ptr::with_exposed_provenance_mut(range.start);
     let flags = MprotectFlags::from_bits_retain(protection(access).bits());
+    let flags = if broken(Rule::Access) {
+        MprotectFlags::READ | MprotectFlags::WRITE
+    } else {
+        flags
+    };
     // SAFETY: addresses that are mapped here; who may use them is what the caller changes.
     unsafe { mm::mprotect(begin, range.len(), flags) }.map_err(|_| Code::OUT_OF_RESOURCES)?;
     found.cut(range);

@@ -134,6 +134,32 @@ fn copies_move_what_is_there_when_they_run() {
 }
 
 #[test]
+fn a_pattern_goes_on_from_row_to_row() {
+    let world = World::new();
+    let queue = world.queue(0);
+    let memory = shared(&world, BYTES);
+    let pattern = [1_u8, 2, 3, 4];
+    ok((world.f.urEnqueueUSMFill2D)(
+        queue,
+        memory,
+        16,
+        4,
+        pattern.as_ptr().cast(),
+        6,
+        2,
+        0,
+        ptr::null(),
+        ptr::null_mut(),
+    ));
+    let seen = world.read(queue, memory, 32, &[]);
+    assert_eq!(
+        (&seen[..6], &seen[16..22]),
+        (&[1, 2, 3, 4, 1, 2][..], &[3, 4, 1, 2, 3, 4][..])
+    );
+    free(&world, memory);
+}
+
+#[test]
 fn rows_are_filled_and_copied_without_what_is_between_them() {
     let world = World::new();
     let queue = world.queue(0);

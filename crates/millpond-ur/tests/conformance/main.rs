@@ -12,16 +12,18 @@
 
 mod accounting;
 mod allocation;
+mod any_arguments;
 mod buffers;
 mod commands;
 mod errors;
 mod host_memory;
 mod host_work;
 mod kernels;
+#[cfg(feature = "mutants")]
+mod mutants;
 mod objects;
 mod order;
 mod pools;
 mod reuse;
 mod support;
 mod virtual_memory;
-mod wrong_arguments;

@@ -155,6 +155,30 @@ fn a_wait_for_events_ends_with_the_last_of_them_and_one_for_nothing_with_the_que
 }
 
 #[test]
+fn a_wait_for_nothing_ends_with_all_that_is_before_it_also_without_an_order() {
+    let world = World::new();
+    let Some((memory, held_queue, gate)) = held(&world) else {
+        return;
+    };
+    let queue = world.queue(OUT_OF_ORDER);
+    let before = world.fill(queue, memory, 1, BYTES, &[gate.event]);
+    let mut wait = ptr::null_mut();
+    ok((world.f.urEnqueueEventsWait)(
+        queue,
+        0,
+        ptr::null(),
+        &raw mut wait,
+    ));
+    world.event(wait);
+    assert!(world.stays_pending(wait));
+    gate.open();
+    world.wait(wait);
+    assert!(world.is_complete(before));
+    world.finish(held_queue);
+    give_back(&world, memory);
+}
+
+#[test]
 fn callbacks_are_called_once_when_the_command_is_done() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn count(_: Handle, status: u32, data: *mut c_void) {

@@ -159,3 +159,52 @@ fn a_free_without_a_queue_comes_behind_what_was_enqueued_and_does_not_wait() {
     world.finish(queue);
     ok((world.f.urUSMFree)(world.context, memory[1]));
 }
+
+#[test]
+fn a_free_without_a_queue_comes_behind_what_queues_have_left_that_are_gone() {
+    let world = World::new();
+    let (gone, other) = (world.queue(0), world.queue(0));
+    let pool = world.pool(0, usize::MAX);
+    let memory = world.alloc(gone, pool, BYTES);
+    let Some(gate) = Gate::close(other) else {
+        return;
+    };
+    let filled = world.fill(gone, memory, 3, BYTES, &[gate.event]);
+    world.release_queue(gone);
+    // Only what the queue has left waits for the gate, which another context holds.
+    ok((world.f.urUSMFree)(world.context, memory));
+    let fresh = world.queue(0);
+    let second = world.alloc(fresh, pool, BYTES);
+    assert_ne!(memory, second, "a command uses it still");
+    assert!(world.stays_pending(filled));
+    gate.open();
+    world.finish(other);
+    world.free(fresh, second, &[]);
+}
+
+#[test]
+fn memory_that_is_had_without_a_queue_is_nobody_elses_any_more() {
+    let world = World::new();
+    let queue = world.queue(0);
+    let pool = world.pool(0, usize::MAX);
+    let memory = world.alloc(queue, pool, BYTES);
+    let Some(gate) = Gate::close(queue) else {
+        return;
+    };
+    let filled = world.fill(queue, memory, 3, BYTES, &[]);
+    world.free(queue, memory, &[filled]);
+    // Another queue that is ordered behind the free might have it; this has no queue.
+    let mut now = ptr::null_mut();
+    ok((world.f.urUSMDeviceAlloc)(
+        world.context,
+        world.device,
+        ptr::null(),
+        pool,
+        BYTES,
+        &raw mut now,
+    ));
+    assert_ne!(memory, now, "its free has not been reached");
+    gate.open();
+    world.finish(queue);
+    ok((world.f.urUSMFree)(world.context, now));
+}

@@ -75,8 +75,12 @@ impl Test {
         let Some((test, parameter)) = self.0.split_once("/UR_BACKEND_") else {
             return self.0.clone();
         };
-        let own = parameter.rsplit_once("_ID0ID").map_or("", |(_, own)| own);
-        let own = own.trim_start_matches('_');
+        // Platforms and devices have numbers, of which the only one here is the first.
+        let own = parameter.rsplit_once("_ID0").map_or("", |(_, own)| own);
+        let own = own
+            .strip_prefix("ID_")
+            .unwrap_or(own)
+            .trim_start_matches('_');
         if own.is_empty() {
             test.to_owned()
         } else {
@@ -144,13 +148,15 @@ GoogleTestVerification.
 urA.
   Success/UR_BACKEND_NATIVE_CPU__millpond__A_CPU_ID0ID___2_4  # GetParam() = 8-byte object
   Plain
+  All/UR_BACKEND_NATIVE_CPU__millpond_ID0__UR_DEVICE_TYPE_CPU
 ";
 
     #[test]
     fn lists_are_suites_with_their_tests() {
         let tests = parse(LISTED);
         let names: Vec<_> = tests.iter().map(Test::name).collect();
-        assert_eq!(names, ["urA.Success/2_4", "urA.Plain"]);
+        let expected = ["urA.Success/2_4", "urA.Plain", "urA.All/UR_DEVICE_TYPE_CPU"];
+        assert_eq!(names, expected);
         assert!(tests[0].0.ends_with("_ID0ID___2_4"));
     }
 

@@ -23,7 +23,7 @@ use crate::project;
 use crate::python_env;
 use crate::run::{Program, step};
 
-use executable::{Executable, Test};
+use executable::Executable;
 
 /// Cores of the device that is tested. The suite splits devices in ways that take as many.
 const CORES: &str = "8";
@@ -123,8 +123,9 @@ impl Suite {
                 let ending = test.run(self.program(executable), &output)?;
                 let name = format!("{} {}", executable.name(), test.name());
                 let mut report = report.lock().unwrap_or_else(|held| held.into_inner());
-                let before = report.tests.insert(name, ending);
-                assert!(before.is_none(), "two tests have one name");
+                if let Some(name) = report.add(name, ending) {
+                    return Err(Failure::Check(format!("two tests have the name {name}")));
+                }
             }
             Ok(())
         };

@@ -3,6 +3,8 @@
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
+use ur_adapter_millpond::tables;
+
 use super::load;
 use super::shapes::{Flags, Handle, KernelArgument, Partition, Region, Triple, UsmDesc};
 
@@ -46,6 +48,7 @@ functions! {
     urDeviceGet(Handle, u32, u32, *mut Handle, *mut u32);
     urDeviceGetInfo(Handle, u32, usize, *mut c_void, *mut usize);
     urDeviceRelease(Handle);
+    urDeviceWaitExp(Handle);
     urDevicePartition(Handle, *const Partition, u32, *mut Handle, *mut u32);
     urDeviceGetGlobalTimestamps(Handle, *mut u64, *mut u64);
     urContextCreate(u32, *const Handle, *const Flags, *mut Handle);
@@ -142,6 +145,13 @@ impl Functions {
     pub(crate) fn get() -> &'static Self {
         static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
         FUNCTIONS.get_or_init(|| Self::find(load::adapter()))
+    }
+
+    /// One of this package that isn't offered, whatever its arguments are.
+    pub(crate) fn named(name: &str) -> extern "C" fn() -> u32 {
+        let entry = tables::answer_of(name).expect("a function of a table");
+        // SAFETY: what isn't offered looks at no arguments.
+        unsafe { std::mem::transmute::<*const (), extern "C" fn() -> u32>(entry) }
     }
 
     /// Those of this package, without a loader.

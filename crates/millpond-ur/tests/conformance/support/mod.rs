@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows the adapter: with a loader, whichever it finds is tested.
 
+pub(crate) mod any;
 pub(crate) mod functions;
 pub(crate) mod gate;
 mod load;
