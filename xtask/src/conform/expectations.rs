@@ -1,6 +1,7 @@
 //! Cases in which a suite is wrong, and the judgement of a run by them.
 
 use std::path::Path;
+use std::thread;
 
 use serde::Deserialize;
 
@@ -26,8 +27,15 @@ struct Case {
     versions: Vec<String>,
     /// Part of what is shown: a test that fails in another way isn't excused.
     shows: String,
+    /// It fails on machines with fewer cores, if that makes a difference.
+    #[serde(default = "always")]
+    fewer_cores_than: usize,
     /// Why the suite is wrong, for those who read the file.
     proof: String,
+}
+
+fn always() -> usize {
+    usize::MAX
 }
 
 impl Expectations {
@@ -56,6 +64,8 @@ impl Expectations {
     pub(super) fn judge(&self, version: &str, report: &Report, whole: bool) -> Vec<String> {
         let mut cases: Vec<&Case> = self.case.iter().collect();
         cases.retain(|case| case.versions.iter().any(|listed| listed == version));
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        cases.retain(|case| cores < case.fewer_cores_than);
         let mut faults = Vec::new();
         for (name, ending) in &report.tests {
             let case = cases.iter().find(|case| case.test == *name);
@@ -127,6 +137,18 @@ mod tests {
         let other = [("b", Ending::Passed)];
         assert_eq!(judged("2025.12", &other, true).len(), 1);
         assert!(judged("2025.12", &other, false).is_empty());
+    }
+
+    #[test]
+    fn a_case_for_small_machines_is_none_on_others() {
+        let one = LISTED.replace("shows", "fewer_cores_than = 1\n        shows");
+        let expectations = Expectations::parse(&one).unwrap();
+        let tests = [("a".to_owned(), Ending::Passed)].into();
+        assert!(
+            expectations
+                .judge("2025.12", &Report { tests }, true)
+                .is_empty()
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::device::partition::WAYS;
 use crate::entry::entry;
 use crate::handle::Handle;
+use crate::loader::{self, Generation};
 use crate::numbers::{Code, DeviceInfo, DevicePartition, DeviceType, QueueFlags};
 use crate::platform::Platform;
 use crate::property::Property;
@@ -34,20 +35,23 @@ const THERE: &[DeviceInfo] = &[
     DeviceInfo::USM_POOL_SUPPORT,
     DeviceInfo::USE_NATIVE_ASSERT,
     DeviceInfo::ASYNC_USM_ALLOCATIONS_SUPPORT_EXP,
-    DeviceInfo::DEVICE_WAIT_SUPPORT_EXP,
     DeviceInfo::USM_CONTEXT_MEMCPY_SUPPORT_EXP,
-    DeviceInfo::ENQUEUE_HOST_TASK_SUPPORT_EXP,
     DeviceInfo::TIMESTAMP_RECORDING_SUPPORT_EXP,
     DeviceInfo::ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP,
-    DeviceInfo::REUSABLE_EVENTS_SUPPORT_EXP,
-    DeviceInfo::USM_HOST_ALLOC_REGISTER_SUPPORT_EXP,
 ];
 
 /// What there is where the device is the host.
 const ON_HOST: &[DeviceInfo] = &[
     DeviceInfo::VIRTUAL_MEMORY_SUPPORT,
-    DeviceInfo::IPC_PHYSICAL_MEMORY_SUPPORT_EXP,
     DeviceInfo::USM_P2P_SUPPORT_EXP,
+];
+
+/// What there is where the loader has the functions.
+const LATER: &[DeviceInfo] = &[
+    DeviceInfo::DEVICE_WAIT_SUPPORT_EXP,
+    DeviceInfo::ENQUEUE_HOST_TASK_SUPPORT_EXP,
+    DeviceInfo::REUSABLE_EVENTS_SUPPORT_EXP,
+    DeviceInfo::USM_HOST_ALLOC_REGISTER_SUPPORT_EXP,
 ];
 
 /// What there isn't.
@@ -145,8 +149,6 @@ const NO_BYTES: &[DeviceInfo] = &[
 const UNKNOWN: &[DeviceInfo] = &[
     DeviceInfo::DEVICE_ID,
     DeviceInfo::MEMORY_CLOCK_RATE,
-    DeviceInfo::GLOBAL_MEM_FREE,
-    DeviceInfo::UUID,
     DeviceInfo::PCI_ADDRESS,
     DeviceInfo::GPU_EU_COUNT,
     DeviceInfo::GPU_EU_SIMD_WIDTH,
@@ -189,6 +191,23 @@ fn constant(what: DeviceInfo) -> Option<Answer<Property>> {
     is_in(UNKNOWN).then_some(Err(Code::UNSUPPORTED_ENUMERATION))
 }
 
+/// Bytes of the host's memory that nobody uses.
+fn free_memory() -> Option<u64> {
+    // SAFETY: the call only reads a number.
+    let pages = unsafe { libc::sysconf(libc::_SC_AVPHYS_PAGES) };
+    let pages = u64::try_from(pages).ok()?;
+    pages.checked_mul(rustix::param::page_size() as u64)
+}
+
+/// What a device is told apart by: its label, at the end of as many bytes as fit.
+fn uuid(label: &str) -> [u8; 16] {
+    let mut bytes = *b"millpond\0\0\0\0\0\0\0\0";
+    for (place, byte) in bytes[8..].iter_mut().zip(label.bytes()) {
+        *place = byte;
+    }
+    bytes
+}
+
 impl From<DevicePartition> for Property {
     fn from(way: DevicePartition) -> Self {
         way.0.into()
@@ -206,6 +225,13 @@ impl Device {
     fn property(&self, what: DeviceInfo) -> Answer<Property> {
         if ON_HOST.contains(&what) {
             return Ok(self.is_host().into());
+        }
+        let is_later = loader::generation()? == Generation::Of2026;
+        if LATER.contains(&what) {
+            return Ok(is_later.into());
+        }
+        if what == DeviceInfo::IPC_PHYSICAL_MEMORY_SUPPORT_EXP {
+            return Ok((is_later && self.is_host()).into());
         }
         let found = constant(what).or_else(|| self.size(what).map(Ok));
         found.unwrap_or_else(|| self.fact(what))
@@ -259,6 +285,7 @@ impl Device {
             DeviceInfo::GLOBAL_MEM_CACHELINE_SIZE => 64_u32.into(),
             DeviceInfo::GLOBAL_MEM_CACHE_SIZE => (cache as u64).into(),
             DeviceInfo::GLOBAL_MEM_SIZE => (info.memory as u64).into(),
+            DeviceInfo::GLOBAL_MEM_FREE if self.is_host() => free_memory()?.into(),
             DeviceInfo::LOCAL_MEM_SIZE => (32_u64 << 10).into(),
             DeviceInfo::PROFILING_TIMER_RESOLUTION => 1_usize.into(),
             DeviceInfo::MAX_NUM_SUB_GROUPS | DeviceInfo::MAX_COMPUTE_QUEUE_INDICES => 1_u32.into(),
@@ -283,6 +310,8 @@ impl Device {
             DeviceInfo::EXECUTION_CAPABILITIES => NATIVE_KERNELS.into(),
             DeviceInfo::PLATFORM => Platform::the()?.handle().into(),
             DeviceInfo::REFERENCE_COUNT => self.place.references().into(),
+            DeviceInfo::UUID => Property::of_bytes(&uuid(&info.label)),
+            DeviceInfo::GLOBAL_MEM_FREE => return Err(Code::UNSUPPORTED_ENUMERATION),
             DeviceInfo::NAME => info.name.as_str().into(),
             DeviceInfo::VENDOR => info.vendor.as_str().into(),
             DeviceInfo::DRIVER_VERSION

@@ -92,7 +92,10 @@ pub(crate) fn choose(
         return Ok(Chosen { pool, runtime });
     }
     let runtime = device.runtime().current_pool(kind);
-    let pool = match device.current().get(kind) {
+    // A default pool has a handle in each context, whoever made it current.
+    let is_default = runtime == device.runtime().default_pool(kind);
+    let set = device.current().get(kind).filter(|_| !is_default);
+    let pool = match set {
         Some(pool) if pool.made().contains(&runtime) => pool,
         _ => context.default_pools.of(context, device)?,
     };

@@ -142,6 +142,26 @@ fn a_pool_over_memory_gives_out_that_memory_and_no_other() {
 }
 
 #[test]
+fn a_pool_over_a_part_of_memory_stays_in_that_part() {
+    let world = World::new();
+    let (queue, half) = (world.queue(0), BYTES / 2);
+    let buffer = memory(&world, UsmType::DEVICE);
+    let second = buffer.wrapping_byte_add(half);
+    let pool = over(&world, second, half, UsmType::DEVICE).unwrap();
+    let part = world.alloc(queue, pool, half);
+    assert_eq!(part, second);
+    assert_ne!(world.try_alloc(queue, pool, 256, &[]).1, 0);
+    world.free(queue, part, &[]);
+    world.finish(queue);
+    ok((world.f.urUSMPoolDestroyExp)(
+        world.context,
+        world.device,
+        pool,
+    ));
+    ok((world.f.urUSMFree)(world.context, buffer));
+}
+
+#[test]
 fn a_pool_is_over_memory_of_its_context_that_has_as_much_of_that_kind() {
     let world = World::new();
     let buffer = memory(&world, UsmType::DEVICE);

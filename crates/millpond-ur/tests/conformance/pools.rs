@@ -70,6 +70,33 @@ fn a_device_has_one_default_pool_that_nobody_destroys() {
 }
 
 #[test]
+fn every_context_has_a_handle_of_its_own_for_the_default_pool() {
+    let one = World::new();
+    let (f, mut other) = (one.f, ptr::null_mut());
+    ok((f.urContextCreate)(
+        1,
+        &raw const one.device,
+        ptr::null(),
+        &raw mut other,
+    ));
+    ok(set_current(&one, default_pool(&one)));
+    let (mut standard, mut current) = (ptr::null_mut(), ptr::null_mut());
+    ok((f.urUSMPoolGetDefaultDevicePoolExp)(
+        other,
+        one.device,
+        &raw mut standard,
+    ));
+    ok((f.urUSMPoolGetDevicePoolExp)(
+        other,
+        one.device,
+        &raw mut current,
+    ));
+    assert_eq!(current, standard);
+    assert_ne!(current, default_pool(&one));
+    ok((f.urContextRelease)(other));
+}
+
+#[test]
 fn allocations_that_name_no_pool_come_from_the_current_one() {
     let world = World::new();
     let queue = world.queue(0);
