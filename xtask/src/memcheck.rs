@@ -11,6 +11,9 @@ use crate::run::{Program, step};
 /// The crates whose tests are checked: those that own memory.
 const CRATES: &[&str] = &["-p", "millpond-runtime", "-p", "millpond-hal"];
 
+/// How many functions of the Unified Runtime's adapter are called.
+const CALLS: &str = "200000";
+
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Runs the tests under the checkers, or under the one that is named.
@@ -32,16 +35,25 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     }
     if both || options.has("asan") {
         step("tests under AddressSanitizer", || {
-            // Through rustup's proxy, which knows the toolchain argument.
-            Program::new("cargo")
-                .args(["+nightly", "test", "--tests", "--target", TARGET])
-                .args(CRATES)
-                .args(["--target-dir", "target/asan"])
-                .env("RUSTFLAGS", "-Zsanitizer=address")
-                .env("ASAN_OPTIONS", "detect_leaks=0")
-                .env("RUSTUP_TOOLCHAIN", "nightly")
+            sanitized().arg("--tests").args(CRATES).run()
+        })?;
+        step("any arguments under AddressSanitizer", || {
+            sanitized()
+                .args(["-p", "millpond-ur", "--test", "conformance", "any_arguments"])
+                .env("MILLPOND_UR_CALLS", CALLS)
                 .run()
         })?;
     }
     Ok(())
+}
+
+/// Tests that are built with the sanitizer.
+fn sanitized() -> Program {
+    // Through rustup's proxy, which knows the toolchain argument.
+    Program::new("cargo")
+        .args(["+nightly", "test", "--target", TARGET])
+        .args(["--target-dir", "target/asan"])
+        .env("RUSTFLAGS", "-Zsanitizer=address")
+        .env("ASAN_OPTIONS", "detect_leaks=0")
+        .env("RUSTUP_TOOLCHAIN", "nightly")
 }
