@@ -39,7 +39,13 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
         })?;
         step("any arguments under AddressSanitizer", || {
             sanitized()
-                .args(["-p", "millpond-ur", "--test", "conformance", "any_arguments"])
+                .args([
+                    "-p",
+                    "millpond-ur",
+                    "--test",
+                    "conformance",
+                    "any_arguments",
+                ])
                 .env("MILLPOND_UR_CALLS", CALLS)
                 .run()
         })?;

@@ -36,6 +36,8 @@ pub(crate) struct Device {
     memory_queue: OnceLock<millpond::Queue>,
     /// Out of order and with times, for the device's clock.
     clock: OnceLock<millpond::Queue>,
+    /// Out of order, for the groups of kernels.
+    groups: OnceLock<millpond::Queue>,
     current: Current,
 }
 
@@ -49,6 +51,7 @@ impl Device {
             part,
             memory_queue: OnceLock::new(),
             clock: OnceLock::new(),
+            groups: OnceLock::new(),
             current: Current::default(),
         })
     }
@@ -107,6 +110,11 @@ impl Device {
     /// The queue by which time is told. Nothing there is behind anything else.
     pub(crate) fn clock(&self) -> Answer<&millpond::Queue> {
         self.queue(&self.clock, true)
+    }
+
+    /// The queue on which groups of kernels run, each behind its launch and nothing else.
+    pub(crate) fn groups(&self) -> Answer<&millpond::Queue> {
+        self.queue(&self.groups, false)
     }
 
     /// What the device's clock shows, in nanoseconds: that of the times of commands.

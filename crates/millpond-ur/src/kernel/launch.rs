@@ -159,7 +159,8 @@ fn launch(
     let all: usize = range.groups().iter().product();
     let device = Arc::clone(enqueued.queue.device());
     let pieces = device.runtime().info().cores.clamp(1, all);
-    let helper = device.memory_queue()?.clone();
+    let each = all.div_ceil(pieces);
+    let helper = device.groups()?.clone();
     let arguments = Arc::new(arguments);
     let kernel = Arc::clone(kernel);
     enqueued.submit(move |queue, after| {
@@ -167,7 +168,8 @@ fn launch(
         let mut ends = Vec::with_capacity(pieces);
         for piece in 0..pieces {
             let (kernel, arguments) = (Arc::clone(&kernel), Arc::clone(&arguments));
-            let numbers = piece * all / pieces..(piece + 1) * all / pieces;
+            let until = |pieces: usize| pieces.saturating_mul(each).min(all);
+            let numbers = until(piece)..until(piece + 1);
             let behind: &[_] = if broken(Rule::KernelBehind) {
                 &[]
             } else {

@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::argument::{Answer, In, Out};
 use crate::context::Context;
-use crate::device::Device;
 use crate::entry::entry;
 use crate::handle::{Handle, Place, create, kinds};
 use crate::numbers::{Code, KernelInfo};
@@ -69,7 +68,7 @@ entry! {
     fn urKernelCreateWithNativeHandle(
         native: usize,
         context: Handle<Context>,
-        _program: Handle<Device>,
+        _program: usize,
         _properties: In<Header>,
         kernel: Out<Handle<Kernel>>,
     ) {

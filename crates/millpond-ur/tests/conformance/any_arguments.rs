@@ -78,7 +78,7 @@ const CALLS: &[(&str, &str)] = &[
     ("urMemGetInfo", "Bnbo"),
     ("urMemGetNativeHandle", "BDo"),
     ("urMemBufferCreateWithNativeHandle", "hCio"),
-    ("urKernelCreateWithNativeHandle", "+XkCDio"),
+    ("urKernelCreateWithNativeHandle", "+XkChio"),
     ("urKernelRetain", "X"),
     ("urKernelRelease", "X"),
     ("urKernelGetNativeHandle", "Xo"),

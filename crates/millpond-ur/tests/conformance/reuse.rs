@@ -5,7 +5,7 @@ use std::ptr;
 use ur_adapter_millpond::numbers::Code;
 
 use crate::support::gate::Gate;
-use crate::support::world::{OUT_OF_ORDER, World, ok};
+use crate::support::world::{MOMENT, OUT_OF_ORDER, World, ok};
 
 const BYTES: usize = 1 << 20;
 
@@ -163,48 +163,89 @@ fn a_free_without_a_queue_comes_behind_what_was_enqueued_and_does_not_wait() {
 #[test]
 fn a_free_without_a_queue_comes_behind_what_queues_have_left_that_are_gone() {
     let world = World::new();
-    let (gone, other) = (world.queue(0), world.queue(0));
+    // What holds the work back isn't of the context, so that nothing else waits for it.
+    let (mut elsewhere, mut other) = (ptr::null_mut(), ptr::null_mut());
+    let device = &raw const world.device;
+    ok((world.f.urContextCreate)(
+        1,
+        device,
+        ptr::null(),
+        &raw mut elsewhere,
+    ));
+    ok((world.f.urQueueCreate)(
+        elsewhere,
+        world.device,
+        ptr::null(),
+        &raw mut other,
+    ));
+    let gone = world.queue(0);
     let pool = world.pool(0, usize::MAX);
-    let memory = world.alloc(gone, pool, BYTES);
-    let Some(gate) = Gate::close(other) else {
-        return;
+    let allocate = || {
+        let mut memory = ptr::null_mut();
+        ok((world.f.urUSMDeviceAlloc)(
+            world.context,
+            world.device,
+            ptr::null(),
+            pool,
+            BYTES,
+            &raw mut memory,
+        ));
+        memory
     };
-    let filled = world.fill(gone, memory, 3, BYTES, &[gate.event]);
-    world.release_queue(gone);
-    // Only what the queue has left waits for the gate, which another context holds.
-    ok((world.f.urUSMFree)(world.context, memory));
-    let fresh = world.queue(0);
-    let second = world.alloc(fresh, pool, BYTES);
-    assert_ne!(memory, second, "a command uses it still");
-    assert!(world.stays_pending(filled));
-    gate.open();
-    world.finish(other);
-    world.free(fresh, second, &[]);
+    let memory = allocate();
+    if let Some(gate) = Gate::close(other) {
+        // An event would keep the queue.
+        let value = 3_u8;
+        ok((world.f.urEnqueueUSMFill)(
+            gone,
+            memory,
+            1,
+            (&raw const value).cast(),
+            BYTES,
+            1,
+            &raw const gate.event,
+            ptr::null_mut(),
+        ));
+        world.release_queue(gone);
+        ok((world.f.urUSMFree)(world.context, memory));
+        let second = allocate();
+        assert_ne!(memory, second, "a command uses it still");
+        gate.open();
+        world.finish(other);
+        ok((world.f.urUSMFree)(world.context, second));
+    }
+    ok((world.f.urQueueRelease)(other));
+    ok((world.f.urContextRelease)(elsewhere));
 }
 
 #[test]
-fn memory_that_is_had_without_a_queue_is_nobody_elses_any_more() {
+fn memory_that_is_had_without_a_queue_may_be_used_at_once() {
     let world = World::new();
     let queue = world.queue(0);
-    let pool = world.pool(0, usize::MAX);
+    let pool = world.pool(BYTES, usize::MAX);
     let memory = world.alloc(queue, pool, BYTES);
     let Some(gate) = Gate::close(queue) else {
         return;
     };
     let filled = world.fill(queue, memory, 3, BYTES, &[]);
-    world.free(queue, memory, &[filled]);
-    // Another queue that is ordered behind the free might have it; this has no queue.
-    let mut now = ptr::null_mut();
-    ok((world.f.urUSMDeviceAlloc)(
-        world.context,
-        world.device,
-        ptr::null(),
-        pool,
-        BYTES,
-        &raw mut now,
-    ));
-    assert_ne!(memory, now, "its free has not been reached");
-    gate.open();
-    world.finish(queue);
+    world.free(queue, memory, &[]);
+    let (open, mut now) = (gate.opener(), ptr::null_mut());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(MOMENT);
+            open();
+        });
+        // The pool has no other memory.
+        ok((world.f.urUSMDeviceAlloc)(
+            world.context,
+            world.device,
+            ptr::null(),
+            pool,
+            BYTES,
+            &raw mut now,
+        ));
+        assert!(world.is_complete(filled), "a command uses it still");
+    });
+    assert_eq!(memory, now);
     ok((world.f.urUSMFree)(world.context, now));
 }
