@@ -5,9 +5,9 @@
 //! # Model
 //! A loader asks for tables of functions ([`tables`] lists all of them); C then holds handles
 //! (`handle.rs`) to the objects of `adapter`, `platform`, `device`, `context`, `queue`, `event`,
-//! `buffer` and `pool`. Memory is known by its address (`usm`), and commands name addresses: what comes
-//! after what is said by queues, events and wait lists. All policy is the runtime's; what is here
-//! translates and checks.
+//! `buffer`, `pool` and `kernel`. Memory is known by its address (`usm`, `virtual_memory`), and commands
+//! name addresses: what comes after what is said by queues, events and wait lists. All policy is the
+//! runtime's; what is here translates and checks.
 //!
 //! # Guarantees
 //! * No entry of a table is null; what isn't offered answers that it isn't.
@@ -24,7 +24,8 @@
 //!
 //! # Where to look
 //! `argument.rs` for what is taken for granted of pointers, `entry.rs` for what every function does,
-//! `docs/guides/unified-runtime.md` for programs, `tests` for what an adapter owes.
+//! `docs/guides/unified-runtime.md` for programs, `tests` for what an adapter owes, [`mutants`] for how
+//! it is seen that the tests notice.
 
 #![allow(
     unsafe_code,

@@ -13,6 +13,7 @@
 
 mod arguments;
 mod launch;
+mod range;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -208,6 +208,10 @@ fn a_free_without_a_queue_comes_behind_what_queues_have_left_that_are_gone() {
         ));
         world.release_queue(gone);
         ok((world.f.urUSMFree)(world.context, memory));
+        assert!(
+            world.stays_pending(gate.event),
+            "time for the free to be reached"
+        );
         let second = allocate();
         assert_ne!(memory, second, "a command uses it still");
         gate.open();
