@@ -87,7 +87,7 @@ rules! {
 
 /// Whether a rule is broken: never.
 #[cfg(not(feature = "mutants"))]
-#[inline(always)]
+#[inline]
 pub(crate) const fn broken(_: Rule) -> bool {
     false
 }

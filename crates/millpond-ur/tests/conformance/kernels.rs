@@ -19,6 +19,10 @@ struct Group {
 }
 
 /// Writes to each item of an array: its number times a factor. The group's own memory counts its items.
+#[allow(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "reads arguments as a kernel in C does"
+)]
 extern "C" fn scale(arguments: *const *mut c_void, group: *const Group) {
     // SAFETY: the arguments that the tests set, and a group.
     unsafe {

@@ -1,6 +1,8 @@
 //! Addresses that are reserved, and physical memory that is mapped there.
 
 use std::ffi::c_void;
+use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::ptr;
 
 use ur_adapter_millpond::numbers::{AccessFlags, Code, DeviceInfo};
@@ -212,16 +214,10 @@ fn access_is_the_memorys_own_and_not_a_note_of_it() {
     ok(mapped.map(0, 0, 1));
     // A system call says whether the address may be written, without a signal.
     let is_writable = || {
-        let mut ends = [0; 2];
-        // SAFETY: two places for descriptors; the page is looked at by the system only.
-        unsafe {
-            assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
-            assert_eq!(libc::write(ends[1], [7_u8].as_ptr().cast(), 1), 1);
-            let read = libc::read(ends[0], mapped.at(0), 1);
-            libc::close(ends[0]);
-            libc::close(ends[1]);
-            read == 1
-        }
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(&[7]).unwrap();
+        // SAFETY: one byte at an address that is reserved, which only the system looks at.
+        unsafe { libc::read(reader.as_raw_fd(), mapped.at(0), 1) == 1 }
     };
     assert!(is_writable());
     ok(mapped.set_access(0, 1, READ_ONLY));

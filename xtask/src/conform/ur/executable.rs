@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 use crate::run::Program;
 
 /// A test that takes longer hangs.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_mins(2);
 
 /// What the system says when a program calls a function of a library that has none of the name.
 const MISSING: &str = "undefined symbol: ur";

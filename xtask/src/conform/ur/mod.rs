@@ -10,9 +10,9 @@ mod executable;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
 
 use super::expectations::Expectations;
 use super::report::{Ending, Report};
@@ -88,12 +88,11 @@ impl Suite {
                 "{folder} has none of these executables"
             )));
         }
-        let loader = match options.value("loader") {
-            Some(folder) => fs::canonicalize(folder).map_err(Failure::file(folder))?,
-            None => {
-                python_env::prepare(&["ur"])?;
-                project::path(".venv/lib")
-            }
+        let loader = if let Some(folder) = options.value("loader") {
+            fs::canonicalize(folder).map_err(Failure::file(folder))?
+        } else {
+            python_env::prepare(&["ur"])?;
+            project::path(".venv/lib")
         };
         let adapter = match options.value("adapter") {
             Some(file) => fs::canonicalize(file).map_err(Failure::file(file))?,
@@ -122,7 +121,7 @@ impl Suite {
             while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let ending = test.run(self.program(executable), &output)?;
                 let name = format!("{} {}", executable.name(), test.name());
-                let mut report = report.lock().unwrap_or_else(|held| held.into_inner());
+                let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(name) = report.add(name, ending) {
                     return Err(Failure::Check(format!("two tests have the name {name}")));
                 }
@@ -133,11 +132,10 @@ impl Suite {
             let start = |number| scope.spawn(move || worker(number));
             let workers: Vec<_> = (0..self.jobs).map(start).collect();
             let broken = || Failure::Check("a thread of the tool broke off".to_owned());
-            let ends = workers.into_iter().map(|worker| worker.join());
-            ends.map(|end| end.map_err(|_| broken())?)
-                .collect::<Outcome<()>>()
+            let mut ends = workers.into_iter().map(ScopedJoinHandle::join);
+            ends.try_for_each(|end| end.map_err(|_| broken())?)
         })?;
-        Ok(report.into_inner().unwrap_or_else(|held| held.into_inner()))
+        Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn program(&self, executable: &Executable) -> Program {
