@@ -1,7 +1,7 @@
 //! Rules that can be broken, one at a time, so that it is seen whether a test notices.
 //!
 //! Only with the feature `mutants`, which nothing that is handed out is built with, and by the name in
-//! `MILLPOND_UR_MUTANT`; without it [`broken`] is a constant, and nothing of this is left.
+//! `MILLPOND_UR_MUTANT`. Without it no rule is broken, which is a constant, and nothing of this is left.
 
 macro_rules! rules {
     ($($rule:ident: $what:literal,)*) => {
