@@ -73,7 +73,8 @@ entry! {
         Enqueued { queue, command, waits, blocking: false, event }.submit(millpond::Queue::barrier)
     }
 
-    /// Has an event tell when the queue came so far, whether or not the queue keeps times.
+    /// Has an event tell when everything before it on the queue was done, whether or not the queue keeps
+    /// times. On a queue without an order it is a barrier as well.
     fn urEnqueueTimestampRecordingExp(
         queue: Handle<Queue>,
         blocking: Flag,

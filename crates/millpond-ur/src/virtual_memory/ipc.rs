@@ -17,7 +17,7 @@ use crate::entry::entry;
 use crate::handle::Handle;
 use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, PhysicalMemFlags};
-use crate::virtual_memory::physical::{Physical, host};
+use crate::virtual_memory::physical::{Physical, host, is_sealed};
 
 /// Where a file is found, and which it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,9 @@ impl Ticket {
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
         let file = fs::open(path, flags, Mode::empty()).map_err(|_| Code::INVALID_VALUE)?;
         let found = Self::of(&file)?;
+        if !is_sealed(&file) {
+            return Err(Code::INVALID_VALUE);
+        }
         let is_meant =
             (found.device, found.file, found.size) == (self.device, self.file, self.size);
         if is_meant {

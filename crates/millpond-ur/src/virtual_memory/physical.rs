@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{self, MemfdFlags};
+use rustix::fs::{self, MemfdFlags, SealFlags};
+use rustix::io::Errno;
 
 use crate::argument::{Answer, In, Out};
 use crate::context::Context;
@@ -72,19 +73,26 @@ impl Physical {
     }
 }
 
-/// A file in memory. Its pages take room once they are written.
+/// A file in memory. Its pages take room once they are written. It is sealed against becoming shorter,
+/// so that no process can take pages from under another's feet.
 fn file(size: usize) -> Answer<OwnedFd> {
     let make = || {
-        let usual = MemfdFlags::CLOEXEC;
+        let usual = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = match fs::memfd_create(FILE, usual | MemfdFlags::NOEXEC_SEAL) {
             // Kernels before 6.3 don't know the flag.
-            Err(rustix::io::Errno::INVAL) => fs::memfd_create(FILE, usual),
+            Err(Errno::INVAL) => fs::memfd_create(FILE, usual),
             answer => answer,
         }?;
         fs::ftruncate(&file, size as u64)?;
+        fs::fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::SEAL)?;
         Ok(file)
     };
-    make().map_err(|_: rustix::io::Errno| Code::OUT_OF_RESOURCES)
+    make().map_err(|_: Errno| Code::OUT_OF_RESOURCES)
+}
+
+/// Whether a file can't become shorter.
+pub(super) fn is_sealed(file: &OwnedFd) -> bool {
+    fs::fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SealFlags::SHRINK))
 }
 
 /// A device whose memory is the host's.
@@ -159,4 +167,20 @@ fn properties(flags: PhysicalMemFlags) -> Property {
         bytes[at..][..4].copy_from_slice(&value.to_ne_bytes());
     }
     Property::of_bytes(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs;
+
+    use super::{file, is_sealed};
+
+    #[test]
+    fn memory_that_processes_share_does_not_become_shorter() {
+        let file = file(8192).unwrap();
+        assert!(is_sealed(&file));
+        assert!(fs::ftruncate(&file, 4096).is_err());
+        let other = fs::memfd_create("other", fs::MemfdFlags::CLOEXEC).unwrap();
+        assert!(!is_sealed(&other));
+    }
 }
