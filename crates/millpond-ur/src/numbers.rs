@@ -238,6 +238,16 @@ numbers! {
         ATTRIBUTES = 5, NUM_REGS = 6, SPILL_MEM_SIZE = 7,
     }
 
+    /// What can be asked of a kernel's groups.
+    KernelGroupInfo {
+        GLOBAL_WORK_SIZE = 0, WORK_GROUP_SIZE = 1, COMPILE_WORK_GROUP_SIZE = 2,
+        LOCAL_MEM_SIZE = 3, PREFERRED_WORK_GROUP_SIZE_MULTIPLE = 4, PRIVATE_MEM_SIZE = 5,
+        COMPILE_MAX_WORK_GROUP_SIZE = 6, COMPILE_MAX_LINEAR_WORK_GROUP_SIZE = 7,
+    }
+
+    /// What can be told of a kernel.
+    KernelExecInfo { USM_INDIRECT_ACCESS = 0, USM_PTRS = 1, CACHE_CONFIG = 2 }
+
     /// How much a device may be accessed by another.
     PeerInfo { ACCESS_SUPPORT = 0, ATOMICS_SUPPORT = 1 }
 }

@@ -221,7 +221,7 @@ tables! {
     both Kernel urGetKernelProcAddrTable {
         both urKernelCreate,
         both urKernelGetInfo in kernel,
-        both urKernelGetGroupInfo,
+        both urKernelGetGroupInfo in kernel,
         both urKernelGetSubGroupInfo,
         both urKernelRetain in kernel,
         both urKernelRelease in kernel,
@@ -232,7 +232,7 @@ tables! {
         old urKernelSetArgLocal in kernel,
         old urKernelSetArgPointer in kernel,
         new urKernelGetSuggestedLocalWorkSizeWithArgs,
-        both urKernelSetExecInfo,
+        both urKernelSetExecInfo in kernel,
         old urKernelSetArgSampler,
         old urKernelSetArgMemObj in kernel,
         both urKernelSetSpecializationConstants,

@@ -12,6 +12,7 @@
 //! argument: of its bytes, for pointers and buffers of an address, for local memory of the group's own.
 
 mod arguments;
+mod info;
 mod launch;
 mod range;
 
@@ -21,13 +22,13 @@ use crate::argument::{Answer, In, Out};
 use crate::context::Context;
 use crate::entry::entry;
 use crate::handle::{Handle, Place, create, kinds};
-use crate::numbers::{Code, KernelInfo};
-use crate::property::Property;
+use crate::numbers::Code;
 use crate::structures::Header;
 
 pub(crate) use arguments::{
     urKernelSetArgLocal, urKernelSetArgMemObj, urKernelSetArgPointer, urKernelSetArgValue,
 };
+pub(crate) use info::{urKernelGetGroupInfo, urKernelGetInfo, urKernelSetExecInfo};
 pub(crate) use launch::{
     urEnqueueKernelLaunch, urEnqueueKernelLaunchWithArgsExp, urKernelGetSuggestedLocalWorkSize,
 };
@@ -95,27 +96,6 @@ entry! {
         let kernel = kernel.get()?;
         native.required()?.set(kernel.function.address());
         Ok(())
-    }
-
-    fn urKernelGetInfo(
-        kernel: Handle<Kernel>,
-        what: KernelInfo,
-        room: usize,
-        value: Out<u8>,
-        size: Out<usize>,
-    ) {
-        let kernel = kernel.get()?;
-        let property: Property = match what {
-            KernelInfo::FUNCTION_NAME | KernelInfo::ATTRIBUTES => "".into(),
-            KernelInfo::NUM_ARGS => kernel.arguments().count().into(),
-            KernelInfo::REFERENCE_COUNT => kernel.place.references().into(),
-            KernelInfo::CONTEXT => kernel.context.handle().into(),
-            KernelInfo::PROGRAM | KernelInfo::NUM_REGS | KernelInfo::SPILL_MEM_SIZE => {
-                return Err(Code::UNSUPPORTED_ENUMERATION);
-            }
-            _ => return Err(Code::INVALID_ENUMERATION),
-        };
-        property.answer(room, value, size)
     }
 }
 

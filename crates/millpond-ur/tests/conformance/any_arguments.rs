@@ -83,6 +83,8 @@ const CALLS: &[(&str, &str)] = &[
     ("urKernelRelease", "X"),
     ("urKernelGetNativeHandle", "Xo"),
     ("urKernelGetInfo", "Xnbo"),
+    ("urKernelGetGroupInfo", "XDnbo"),
+    ("urKernelSetExecInfo", "Xnyii"),
     ("urKernelGetSuggestedLocalWorkSize", "XQdggo"),
     ("urKernelSetArgValue", "Xnyii"),
     ("urKernelSetArgLocal", "Xnyi"),

@@ -252,6 +252,29 @@ fn a_buffer_is_an_argument_and_lives_as_long_as_its_launch() {
 }
 
 #[test]
+fn a_kernel_says_what_groups_it_may_have() {
+    let world = World::new();
+    let Some(kernel) = kernel(&world) else { return };
+    let ask = |what: u32, value: &mut usize| {
+        (world.f.urKernelGetGroupInfo)(
+            kernel.1,
+            world.device,
+            what,
+            8,
+            ptr::from_mut(value).cast(),
+            ptr::null_mut(),
+        )
+    };
+    let mut value = 0;
+    ok(ask(1, &mut value));
+    assert!(value >= 1024, "items of a group");
+    ok(ask(4, &mut value));
+    assert_eq!(value, 1);
+    fails(ask(2, &mut value), Code::INVALID_SIZE);
+    fails(ask(8, &mut value), Code::INVALID_ENUMERATION);
+}
+
+#[test]
 fn launches_that_can_not_be_are_refused() {
     let world = World::new();
     let Some(kernel) = kernel(&world) else { return };

@@ -122,6 +122,7 @@ functions! {
     urIPCClosePhysMemHandleExp(Handle, Handle);
     urKernelCreateWithNativeHandle(usize, Handle, Handle, *const c_void, *mut Handle);
     urKernelRelease(Handle);
+    urKernelGetGroupInfo(Handle, Handle, u32, usize, *mut c_void, *mut usize);
     urKernelSetArgValue(Handle, u32, usize, *const c_void, *const c_void);
     urKernelSetArgLocal(Handle, u32, usize, *const c_void);
     urKernelSetArgPointer(Handle, u32, *const c_void, *const c_void);
