@@ -16,7 +16,7 @@ from millpond.dpctl import memory as dpmem
 from millpond.dpctl._context import SyclContext
 from millpond.dpctl._device import SyclDevice
 from millpond.dpctl._queue import SyclQueue
-from millpond.dpctl.tensor import _dtypes
+from millpond.dpctl.tensor import _casts, _construction, _dtypes
 from millpond.dpctl.tensor._device import Device
 from millpond.dpctl.utils import ExecutionPlacementError
 from millpond.memory import Memory
@@ -84,34 +84,12 @@ class usm_ndarray:
         buffer_ctor_kwargs: dict[str, Any] | None = None,
         array_namespace: ModuleType | None = None,
     ) -> None:
-        sizes = _sizes(shape)
-        if order not in ("C", "F"):
-            raise ValueError(f"order is 'C' or 'F', not {order!r}")
-        steps = _usm_interface.contiguous(sizes) if order == "C" else _usm_interface.contiguous(sizes[::-1])[::-1]
-        if strides is not None:
-            steps = _steps(strides, sizes)
-        keywords = dict(buffer_ctor_kwargs or {})
         writable = True
         if isinstance(buffer, usm_ndarray):
             writable = buffer._array.flags.writable
             buffer = buffer._array.data
-        if isinstance(buffer, bytes):
-            buffer = buffer.decode()
-        if dtype is None:
-            dtype = _default_dtype(buffer, keywords)
-        kind = _dtypes.ours(dtype)
-        itemsize = np.dtype(dtype).itemsize
-        if isinstance(buffer, str):
-            if buffer not in dpmem._CLASSES:
-                raise ValueError(f"buffer {buffer!r} is none of 'device', 'shared', 'host', memory and a usm_ndarray")
-            low = sum(min(step * (size - 1), 0) for size, step in zip(sizes, steps, strict=True) if size)
-            high = sum(max(step * (size - 1), 0) for size, step in zip(sizes, steps, strict=True) if size)
-            buffer, offset = dpmem._CLASSES[buffer]((high - low + 1) * itemsize, **keywords), -low
-        if not isinstance(buffer, Memory):
-            raise ValueError(f"buffer is a kind of memory, memory or a usm_ndarray, not {type(buffer).__name__}")
-        if offset < 0:
-            raise ValueError(f"offset is 0 or more, not {offset}")
-        self._array = _native._over(buffer, kind, sizes, steps, offset)
+        keywords = dict(buffer_ctor_kwargs or {})
+        self._array = _construction.array(shape, dtype, strides, buffer, offset, order, keywords)
         if not writable:
             self._array.flags.writable = False
         self._memory, self._namespace = None, array_namespace
@@ -151,7 +129,7 @@ class usm_ndarray:
     @shape.setter
     def shape(self, shape: Any) -> None:
         try:
-            self._array.shape = _sizes(shape)
+            self._array.shape = _construction.sizes(shape)
         except ValueError as error:
             raise AttributeError(f"the shape can't be set to {shape} without a copy: {error}") from error
 
@@ -257,7 +235,7 @@ class usm_ndarray:
         return self._view(self._array[_key(key, self._array)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._array[_key(key, self._array)] = _cast(operand(value, self), self._array)
+        self._array[_key(key, self._array)] = _casts.for_assignment(operand(value, self), self._array)
 
     def __delitem__(self, key: Any) -> None:
         raise ValueError("elements of an array can't be deleted")
@@ -485,22 +463,6 @@ def operand(value: Any, beside: usm_ndarray) -> Any:
     return array if array.device == beside._array.device else array.to_device(beside._array.queue)
 
 
-def _cast(value: Any, target: Array) -> Any:
-    """Return a value for an assignment, which in dpctl casts whatever there is to the dtype of its target."""
-    if isinstance(value, complex) and not xp.isdtype(target.dtype, "complex floating"):
-        return bool(value) if target.dtype == xp.bool else value.real
-    if isinstance(value, Array):
-        return without_imaginary(value, target.dtype)
-    return value
-
-
-def without_imaginary(array: Array, dtype: Any) -> Array:
-    """Return what a cast from complex numbers to others takes of them, as NumPy casts, and other arrays as they are."""
-    if not xp.isdtype(array.dtype, "complex floating") or xp.isdtype(dtype, "complex floating"):
-        return array
-    return xp.not_equal(array, 0) if dtype == xp.bool else xp.real(array)
-
-
 def of_interface(obj: Any) -> Array:
     """Return the elements that an object shows, without a copy.
 
@@ -556,30 +518,3 @@ def _check_queue(index: usm_ndarray, array: Array) -> None:
         raise ExecutionPlacementError(
             f"the index is of {index._array.queue}, the array of {array.queue}; move one of them with to_device first"
         )
-
-
-def _sizes(shape: Any) -> tuple[int, ...]:
-    if hasattr(shape, "tolist"):
-        shape = shape.tolist()
-    if not isinstance(shape, (list, tuple)):
-        shape = [shape]
-    if not all(hasattr(size, "__index__") for size in shape):
-        raise TypeError(f"a shape is an integer or a tuple of integers, not {shape!r}")
-    return tuple(int(size) for size in shape)
-
-
-def _steps(strides: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    if isinstance(strides, int):
-        strides = (strides,)
-    if not isinstance(strides, (list, tuple)) or len(strides) != len(sizes):
-        raise ValueError(f"strides {strides!r} aren't those of shape {sizes}")
-    return tuple(int(step) for step in strides)
-
-
-def _default_dtype(buffer: Any, keywords: dict[str, Any]) -> str:
-    if isinstance(buffer, Memory):
-        device = SyclDevice._of(buffer.device)
-    else:
-        queue = keywords.get("queue")
-        device = SyclDevice() if queue is None else queue.sycl_device
-    return "f8" if device.has_aspect_fp64 else "f4"

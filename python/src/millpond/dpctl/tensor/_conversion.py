@@ -13,7 +13,8 @@ from millpond.dpctl import _usm_interface
 from millpond.dpctl._device import SyclDevice
 from millpond.dpctl._queue import SyclQueue
 from millpond.dpctl.tensor import _dtypes
-from millpond.dpctl.tensor._array import array_of, of_interface, usm_ndarray, without_imaginary, wrapped
+from millpond.dpctl.tensor._array import array_of, of_interface, usm_ndarray, wrapped
+from millpond.dpctl.tensor._casts import without_imaginary
 from millpond.dpctl.tensor._device import Device, placed
 from millpond.dpctl.utils import ExecutionPlacementError, validate_usm_type
 from millpond.tensor import Array

@@ -7,7 +7,8 @@ from typing import Any
 
 from millpond import tensor as xp
 from millpond.dpctl.tensor import _dtypes
-from millpond.dpctl.tensor._array import array_of, as_axis_error, computed, usm_ndarray, without_imaginary, wrapped
+from millpond.dpctl.tensor._array import array_of, as_axis_error, computed, usm_ndarray, wrapped
+from millpond.dpctl.tensor._casts import without_imaginary
 from millpond.dpctl.tensor._elementwise import common_queue
 
 _Axes = int | Sequence[int] | None
