@@ -179,7 +179,7 @@ def test_a_copy_is_made_on_import_where_it_is_asked_for():
 def test_arguments_are_handed_to_the_producer():
     producer = Producer(np.zeros(3))
     xp.from_dlpack(producer, copy=False)
-    assert producer.calls == [{"max_version": (1, 1), "copy": False}]
+    assert producer.calls == [{"max_version": (1, 3), "copy": False}]
 
 
 def test_producers_from_before_version_one_are_understood():
@@ -192,7 +192,7 @@ def test_producers_from_before_version_one_are_understood():
 def test_memory_that_the_cpu_does_not_reach_is_asked_for_on_the_cpu():
     producer = Producer(np.zeros(3), device=(2, 0))
     xp.from_dlpack(producer)
-    assert producer.calls == [{"max_version": (1, 1), "dl_device": CPU}]
+    assert producer.calls == [{"max_version": (1, 3), "dl_device": CPU}]
     with pytest.raises(BufferError, match="copy=False forbids"):
         xp.from_dlpack(Producer(np.zeros(3), device=(2, 0)), copy=False)
 

@@ -108,8 +108,8 @@ converted! {
         |py, pool| Ok(Bound::new(py, PyPool(pool.clone()))?.into_any());
 }
 
-/// Runs the body of a function of the table; where it raises, or panics, the exception is set.
-fn guarded<T>(absent: T, body: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
+/// Runs the body of a function that C calls with the interpreter lock; where it raises, or panics, the exception is set.
+pub(super) fn guarded<T>(absent: T, body: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
     // The caller holds the lock, so nothing is waited for.
     Python::attach(|py| {
         gil::enter();

@@ -1,6 +1,8 @@
 //! The two structures with owners, and the capsules that they travel in.
 
 use std::ffi::{CStr, c_void};
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -108,6 +110,9 @@ pub(super) struct Taken<M: Managed>(*mut M);
 // SAFETY: the structure is owned, and DLPack lets the deleter be called from any thread.
 unsafe impl<M: Managed> Send for Taken<M> {}
 
+// SAFETY: what is shared reads the structure only, which nobody writes.
+unsafe impl<M: Managed> Sync for Taken<M> {}
+
 impl<M: Managed> Taken<M> {
     /// Consumes a capsule; `None` if it holds another structure, or was consumed.
     pub(super) fn out_of(capsule: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
@@ -151,5 +156,46 @@ impl<M: Managed> Drop for Taken<M> {
     fn drop(&mut self) {
         // SAFETY: it was taken out of a capsule, which no longer deletes it.
         unsafe { M::delete(self.0) };
+    }
+}
+
+/// A structure that still is its giver's. Once it is accepted, dropping it deletes it.
+pub(super) struct Offered<M: Managed> {
+    taken: ManuallyDrop<Taken<M>>,
+    accepted: AtomicBool,
+}
+
+impl<M: Managed> Offered<M> {
+    /// A structure that somebody offers.
+    ///
+    /// # Safety
+    /// It is there until this is dropped, or, once it is accepted, until it is deleted by that.
+    pub(super) const unsafe fn new(managed: *mut M) -> Self {
+        Self {
+            taken: ManuallyDrop::new(Taken(managed)),
+            accepted: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes it over.
+    pub(super) fn accept(&self) {
+        self.accepted.store(true, Ordering::Release);
+    }
+}
+
+impl<M: Managed> std::ops::Deref for Offered<M> {
+    type Target = Taken<M>;
+
+    fn deref(&self) -> &Taken<M> {
+        &self.taken
+    }
+}
+
+impl<M: Managed> Drop for Offered<M> {
+    fn drop(&mut self) {
+        if self.accepted.load(Ordering::Acquire) {
+            // SAFETY: it isn't used again, and was given away with the acceptance.
+            unsafe { ManuallyDrop::drop(&mut self.taken) };
+        }
     }
 }

@@ -41,21 +41,16 @@ pub(crate) fn export<'py>(
             "__dlpack__: memory of the CPU has no stream, {stream} was given"
         )));
     }
-    if !tensor.device().info().host_executed {
-        return Err(PyBufferError::new_err(format!(
-            "__dlpack__: memory of {} is not exported",
-            tensor.device()
-        )));
-    }
+    check_device(tensor)?;
     if let Some(device) = dl_device.filter(|&device| device != (CPU, 0)) {
         return Err(PyBufferError::new_err(format!(
             "__dlpack__: cannot export to device {device:?}, only to the CPU, {:?}",
             (CPU, 0)
         )));
     }
-    let versioned = max_version.is_some_and(|version| version.0 >= VERSION.major);
+    let knows_versions = max_version.is_some_and(|version| version.0 >= VERSION.major);
     let copied = copy == Some(true);
-    if tensor.is_read_only() && !versioned && !copied {
+    if tensor.is_read_only() && !knows_versions && !copied {
         return Err(PyBufferError::new_err(
             "__dlpack__: the array is read-only, which only DLPack 1.0 and later can say: ask for \
              max_version=(1, 0) or for a copy",
@@ -67,18 +62,8 @@ pub(crate) fn export<'py>(
         tensor.clone()
     };
     share(py, &tensor, true)?;
-    if versioned {
-        let mut flags = if copied { IS_COPIED } else { 0 };
-        if tensor.is_read_only() {
-            flags |= READ_ONLY;
-        }
-        let exported = Exported::boxed(tensor, |array, manager| Versioned {
-            version: VERSION,
-            manager,
-            deleter: Some(delete_versioned),
-            flags,
-            array,
-        });
+    if knows_versions {
+        let exported = versioned(tensor, if copied { IS_COPIED } else { 0 });
         // SAFETY: the box lives until the deleter is called.
         unsafe { wrap(py, exported) }
     } else {
@@ -92,32 +77,64 @@ pub(crate) fn export<'py>(
     }
 }
 
-impl<M> Exported<M> {
-    /// A pointer to the structure of a tensor. Its manager is the box that it lies in.
-    fn boxed(tensor: Tensor, make: impl FnOnce(Array, *mut c_void) -> M) -> *mut M {
-        let dtype = DataType {
+/// Refuses memory that isn't the CPU's.
+///
+/// # Errors
+/// `BufferError`.
+pub(super) fn check_device(tensor: &Tensor) -> PyResult<()> {
+    if tensor.device().info().host_executed {
+        return Ok(());
+    }
+    Err(PyBufferError::new_err(format!(
+        "__dlpack__: memory of {} is not exported",
+        tensor.device()
+    )))
+}
+
+/// A structure that owns a tensor; whether it is read-only is among its flags.
+pub(super) fn versioned(tensor: Tensor, mut flags: u64) -> *mut Versioned {
+    if tensor.is_read_only() {
+        flags |= READ_ONLY;
+    }
+    Exported::boxed(tensor, |array, manager| Versioned {
+        version: VERSION,
+        manager,
+        deleter: Some(delete_versioned),
+        flags,
+        array,
+    })
+}
+
+/// A tensor in the words of DLPack, with its shape and strides at these places.
+pub(super) fn described(tensor: &Tensor, shape: *mut i64, strides: *mut i64) -> Array {
+    Array {
+        data: tensor.address().as_ptr(),
+        device: Device {
+            device_type: CPU,
+            device_id: 0,
+        },
+        ndim: tensor.ndim() as i32,
+        dtype: DataType {
             code: tensor.dtype().dlpack_code(),
             bits: tensor.dtype().bits() as u8,
             lanes: 1,
-        };
+        },
+        shape,
+        strides,
+        byte_offset: 0,
+    }
+}
+
+impl<M> Exported<M> {
+    /// A pointer to the structure of a tensor. Its manager is the box that it lies in.
+    fn boxed(tensor: Tensor, make: impl FnOnce(Array, *mut c_void) -> M) -> *mut M {
         let mut shape: Vec<i64> = tensor.shape().iter().map(|&size| size as i64).collect();
         let mut strides: Vec<i64> = tensor
             .strides()
             .iter()
             .map(|&stride| stride as i64)
             .collect();
-        let array = Array {
-            data: tensor.address().as_ptr(),
-            device: Device {
-                device_type: CPU,
-                device_id: 0,
-            },
-            ndim: shape.len() as i32,
-            dtype,
-            shape: shape.as_mut_ptr(),
-            strides: strides.as_mut_ptr(),
-            byte_offset: 0,
-        };
+        let array = described(&tensor, shape.as_mut_ptr(), strides.as_mut_ptr());
         let place: Box<std::mem::MaybeUninit<Self>> = Box::new_uninit();
         let place = Box::into_raw(place).cast::<Self>();
         let exported = Self {

@@ -7,9 +7,10 @@ use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::slice;
+use std::sync::Arc;
 
 use super::CPU;
-use super::capsule::{Managed, Taken};
+use super::capsule::{Offered, Taken};
 use super::structure::{Array, DataType, IS_COPIED, Legacy, READ_ONLY, VERSION, Versioned};
 use crate::error::Raise;
 use crate::gil;
@@ -33,12 +34,7 @@ pub(crate) fn import(
     copy: Option<bool>,
 ) -> PyResult<Tensor> {
     gil::enter();
-    let queue = match device {
-        Some(device) => device.default_queue().raise()?,
-        None => millpond::default_device()
-            .and_then(|device| device.default_queue())
-            .raise()?,
-    };
+    let queue = queue_of(device)?;
     let Some(capsule) = capsule_of(object, copy)? else {
         let class = object.get_type();
         return Err(PyAttributeError::new_err(format!(
@@ -47,25 +43,59 @@ pub(crate) fn import(
         )));
     };
     if let Some(taken) = Taken::<Versioned>::out_of(&capsule)? {
-        let (version, flags) = taken.version_and_flags();
-        if version.major != VERSION.major {
-            return Err(PyBufferError::new_err(format!(
-                "from_dlpack: version {}.{} of DLPack is unknown",
-                version.major, version.minor
-            )));
-        }
+        let flags = flags_of(&taken)?;
         let read_only = flags & READ_ONLY != 0;
-        let tensor = adopt(taken, &queue, read_only)?;
+        let tensor = adopt(&taken.array(), taken, &queue, read_only)?;
         let fresh = flags & IS_COPIED != 0;
         return finish(py, tensor, copy == Some(true) && !fresh);
     }
     if let Some(taken) = Taken::<Legacy>::out_of(&capsule)? {
-        let tensor = adopt(taken, &queue, false)?;
+        let tensor = adopt(&taken.array(), taken, &queue, false)?;
         return finish(py, tensor, copy == Some(true));
     }
     Err(PyBufferError::new_err(format!(
         "from_dlpack: {} is no fresh DLPack capsule",
         capsule.repr()?
+    )))
+}
+
+/// An array over the memory of a structure that is offered, on the default device. The structure is taken over only if
+/// that succeeds.
+///
+/// # Errors
+/// As for [`import`].
+pub(super) fn accept(offered: Offered<Versioned>) -> PyResult<Tensor> {
+    gil::enter();
+    let queue = queue_of(None)?;
+    let read_only = flags_of(&offered)? & READ_ONLY != 0;
+    let offered = Arc::new(offered);
+    let tensor = adopt(&offered.array(), Arc::clone(&offered), &queue, read_only)?;
+    offered.accept();
+    Ok(tensor)
+}
+
+/// The queue that a device's imports are submitted to; of the default device without one.
+fn queue_of(device: Option<&Device>) -> PyResult<Queue> {
+    match device {
+        Some(device) => device.default_queue().raise(),
+        None => millpond::default_device()
+            .and_then(|device| device.default_queue())
+            .raise(),
+    }
+}
+
+/// The flags of a structure.
+///
+/// # Errors
+/// `BufferError` for a version that lays structures out otherwise.
+fn flags_of(taken: &Taken<Versioned>) -> PyResult<u64> {
+    let (version, flags) = taken.version_and_flags();
+    if version.major == VERSION.major {
+        return Ok(flags);
+    }
+    Err(PyBufferError::new_err(format!(
+        "from_dlpack: version {}.{} of DLPack is unknown",
+        version.major, version.minor
     )))
 }
 
@@ -117,13 +147,14 @@ fn capsule_of<'py>(
     }
 }
 
-fn adopt<M: Managed + 'static>(
-    taken: Taken<M>,
+fn adopt(
+    array: &Array,
+    owner: impl Send + 'static,
     queue: &Queue,
     read_only: bool,
 ) -> PyResult<Tensor> {
-    let elements = elements_of(&taken.array())?;
-    let tensor = elements.import(queue, MemoryKind::Host, read_only, taken)?;
+    let elements = elements_of(array)?;
+    let tensor = elements.import(queue, MemoryKind::Host, read_only, owner)?;
     tensor.ok_or_else(|| {
         PyBufferError::new_err("from_dlpack: the elements are not aligned to their size")
     })
@@ -193,7 +224,8 @@ fn row_major(shape: &[usize], item_size: isize) -> Option<Vec<isize>> {
     Some(strides)
 }
 
-fn dtype_of(dtype: DataType) -> Option<DType> {
+/// The dtype of elements, if there is one.
+pub(super) fn dtype_of(dtype: DataType) -> Option<DType> {
     let found = DType::ALL
         .iter()
         .copied()

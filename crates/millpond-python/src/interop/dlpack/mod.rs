@@ -6,11 +6,13 @@
 
 mod capsule;
 mod device;
+mod exchange;
 mod export;
 mod import;
 mod structure;
 
 pub(crate) use device::{device_of, register};
+pub(crate) use exchange::table;
 pub(crate) use export::export;
 pub(crate) use import::import;
 

@@ -1,6 +1,8 @@
-//! The structures of DLPack, as `dlpack.h` 1.1 declares them.
+//! The structures of DLPack, as `dlpack.h` 1.3 declares them.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_int, c_void};
+
+use pyo3::ffi::PyObject;
 
 /// Where memory is: a type of device and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub(super) struct Version {
 }
 
 /// The version that this is.
-pub(super) const VERSION: Version = Version { major: 1, minor: 1 };
+pub(super) const VERSION: Version = Version { major: 1, minor: 3 };
 
 /// The array must not be written.
 pub(super) const READ_ONLY: u64 = 1;
@@ -68,4 +70,41 @@ pub(super) struct Versioned {
     pub(super) deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
     pub(super) flags: u64,
     pub(super) array: Array,
+}
+
+/// What all versions of the table of functions begin with.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct ExchangeHeader {
+    pub(super) version: Version,
+    /// A table of an older version; null without one.
+    pub(super) previous: *const Self,
+}
+
+/// Told of an error by a function that must not call Python: the name of an exception, and its message.
+pub(super) type TellError = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
+
+/// The functions by which extensions exchange arrays of a class. They answer 0, or -1 with an exception set.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Exchange {
+    pub(super) header: ExchangeHeader,
+    /// Makes an array like a prototype, without the interpreter lock.
+    pub(super) allocate: unsafe extern "C" fn(
+        prototype: *const Array,
+        out: *mut *mut Versioned,
+        context: *mut c_void,
+        tell: TellError,
+    ) -> c_int,
+    /// The structure of an object.
+    pub(super) export:
+        unsafe extern "C" fn(object: *mut PyObject, out: *mut *mut Versioned) -> c_int,
+    /// The object of a structure.
+    pub(super) import:
+        unsafe extern "C" fn(managed: *mut Versioned, out: *mut *mut PyObject) -> c_int,
+    /// The array of an object, while the caller keeps that and until it gives control back.
+    pub(super) lend: unsafe extern "C" fn(object: *mut PyObject, out: *mut Array) -> c_int,
+    /// The stream that work on a device is given to.
+    pub(super) stream:
+        unsafe extern "C" fn(device_type: i32, device_id: i32, out: *mut *mut c_void) -> c_int,
 }
