@@ -8,6 +8,7 @@ mod elements;
 #[allow(unsafe_code, reason = "vouches for memory that somebody else owns")]
 pub(crate) mod foreign;
 mod format;
+pub(crate) mod interface;
 #[allow(unsafe_code, reason = "hands pointers to native extensions")]
 pub(crate) mod native;
 pub(crate) mod numpy;

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::Raise;
-use crate::interop::{buffer_protocol, dlpack};
+use crate::interop::{buffer_protocol, dlpack, interface};
 use crate::runtime::PyQueue;
 use crate::tensor::array::PyArray;
 use crate::tensor::dtype::DTypeLike;
@@ -94,6 +94,10 @@ fn asarray<'py>(
         };
     }
     if !is_new(obj)? {
+        if let Some(source) = interface::import(obj)? {
+            let result = wanted.of_array(&source)?;
+            return PyArray::object(py, result.unwrap_or(source));
+        }
         let source = imported(obj, wanted.request.place.queue()?.as_ref(), copy)?;
         return PyArray::object(py, wanted.of_foreign(source)?);
     }
@@ -341,6 +345,8 @@ pub(crate) fn of_any(
         array.get().tensor().clone()
     } else if is_new(object)? {
         return new(object, dtype, place);
+    } else if let Some(shown) = interface::import(object)? {
+        shown
     } else {
         imported(object, Some(&place.queue), None)?
     };

@@ -139,6 +139,25 @@ impl PyArray {
         interop::dlpack::device_of(self.tensor())
     }
 
+    /// The functions of DLPack 1.3 by which extensions exchange arrays without calls of Python.
+    #[classattr]
+    fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
+        interop::dlpack::table(py)
+    }
+
+    /// How the elements lie in which memory, for other classes to show, and for `asarray` to read of these.
+    #[getter]
+    fn __millpond_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        interop::interface::own(py, self.tensor())
+    }
+
+    /// Where the elements are, for libraries that use CUDA; arrays of other devices lack it. Reading it waits for pending
+    /// work.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        interop::interface::by_address(py, self.tensor())
+    }
+
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
