@@ -1,7 +1,7 @@
 //! Which crate may depend on which: one table, compared with `cargo metadata`.
 //!
 //! ```text
-//! L5  millpond-python   millpond-capi   millpond-ur
+//! L5  millpond-python   millpond-capi   millpond-ur    (millpond-extension: none of these, it finds the runtime)
 //! L4  millpond                                      the only crate that names backends
 //! L3  millpond-tensor
 //! L2  millpond-linalg   millpond-fft                          over the kernels
@@ -82,6 +82,10 @@ const TABLE: &[Row] = &[
             "millpond-kernel",
             "millpond-tensor",
         ],
+    },
+    Row {
+        name: "millpond-extension",
+        uses: &[],
     },
     Row {
         name: "millpond-capi",

@@ -1,4 +1,5 @@
-//! The headers of the C interface and their declarations for Cython, from the crate that has the functions.
+//! The headers of the C interface, their declarations for Cython and Rust, and the page about them, from the crate that has
+//! the functions.
 //!
 //! The crate is asked by a program of its own, its example `bindings`, so that the tool needn't be built with it.
 
@@ -18,6 +19,16 @@ pub(super) fn python_header() -> Outcome<String> {
 /// `capi.pxd`.
 pub(super) fn cython() -> Outcome<String> {
     file("capi.pxd")
+}
+
+/// The declarations of the crate for extensions in Rust.
+pub(super) fn rust() -> Outcome<String> {
+    file("raw.rs")
+}
+
+/// The page of functions.
+pub(super) fn page() -> Outcome<String> {
+    file("c.md")
 }
 
 fn file(name: &str) -> Outcome<String> {

@@ -46,6 +46,14 @@ const GENERATORS: &[Generator] = &[
         make: bindings::cython,
     },
     Generator {
+        path: "crates/millpond-extension/src/raw.rs",
+        make: bindings::rust,
+    },
+    Generator {
+        path: "docs/reference/c.md",
+        make: bindings::page,
+    },
+    Generator {
         path: "python/src/millpond/pkgconfig/millpond.pc",
         make: pkgconfig::pkgconfig,
     },

@@ -193,7 +193,7 @@ fn pointer(function: &Function) -> String {
     format!("    {}\n", line.replace("\n    ", "\n        "))
 }
 
-fn prototype(prefix: &str, function: &Function, tail: &str) -> String {
+pub(super) fn prototype(prefix: &str, function: &Function, tail: &str) -> String {
     let head = format!("{prefix}{}", join(&function.answer, function.name));
     call(&head, &declarations(function), tail)
 }

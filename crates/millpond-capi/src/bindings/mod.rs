@@ -2,6 +2,8 @@
 
 mod c;
 mod cython;
+mod page;
+mod rust;
 mod text;
 
 /// What prints a file.
@@ -12,6 +14,8 @@ pub const ALL: &[(&str, Print)] = &[
     ("millpond.h", c::header),
     ("millpond_python.h", c::python_header),
     ("capi.pxd", cython::declarations),
+    ("raw.rs", rust::declarations),
+    ("c.md", page::page),
 ];
 
 /// Where the files come from, as their first lines say.
