@@ -20,6 +20,10 @@ settings.register_profile("few", max_examples=10)
 HANG = 60.0
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--checker", choices=["asan", "valgrind"], help="a checker of memory errors for native examples")
+
+
 @pytest.fixture
 def device() -> millpond.Device:
     return millpond.default_device()

@@ -102,8 +102,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "memcheck",
-        usage: "[--valgrind] [--asan]",
-        about: "run the runtime's tests under Valgrind and AddressSanitizer, which must be installed",
+        usage: "[--valgrind] [--asan] [--runtime] [--adapter] [--examples]",
+        about: "run the runtime's tests, the adapter's and the native examples under Valgrind and AddressSanitizer, which must be installed",
         run: memcheck::command,
     },
     Command {
