@@ -16,6 +16,7 @@ mod check;
 mod conform;
 mod coverage;
 mod demo;
+mod docs;
 mod failure;
 mod gate;
 mod generate;
@@ -123,6 +124,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--minutes N] [--seed N]",
         about: "use everything for ten minutes and fail if anything is left behind",
         run: soak::command,
+    },
+    Command {
+        name: "docs",
+        usage: "",
+        about: "make the documentation site in target/site; fail if anything in it leads nowhere",
+        run: docs::command,
     },
     Command {
         name: "gen",

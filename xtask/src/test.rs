@@ -5,6 +5,7 @@
 //! of the same build: with every assertion, and with the loops of a release. With `--device cuda` the suites of backends
 //! run on a real card instead, and a machine without one fails.
 
+use crate::docs;
 use crate::failure::{Failure, Outcome};
 use crate::generate::reference;
 use crate::options::Options;
@@ -56,6 +57,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
         let docstrings = reference::comparison();
         suite("pages from docstrings", docstrings, &[0], &mut failed)?;
         stubs(&mut failed)?;
+        site(&mut failed)?;
     }
     if failed.is_empty() {
         println!("test: all suites passed");
@@ -179,6 +181,15 @@ fn stubs(failed: &mut Vec<String>) -> Outcome<()> {
         "--ignore-unused-allowlist",
     ]);
     suite("stubs", program, &[0], failed)
+}
+
+/// Whether the documentation site can be made of the pages and the docstrings, without a warning.
+fn site(failed: &mut Vec<String>) -> Outcome<()> {
+    if let Err(why) = python_env::prepare(&["docs"]) {
+        println!("skipped: documentation site: {why}");
+        return Ok(());
+    }
+    suite("documentation site", docs::site()?, &[0], failed)
 }
 
 fn suite(title: &str, program: Program, good: &[i32], failed: &mut Vec<String>) -> Outcome<()> {

@@ -9,7 +9,7 @@ use crate::python_env;
 use crate::run::Program;
 
 /// Python files of ours.
-const PYTHON_SOURCES: &[&str] = &["python", "examples", "benches", "xtask"];
+const PYTHON_SOURCES: &[&str] = &["python", "examples", "benches", "xtask", "docs/site"];
 
 /// Spelling, in all files.
 pub(super) fn typos() -> Outcome<Verdict> {

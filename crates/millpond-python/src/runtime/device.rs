@@ -101,7 +101,7 @@ impl PyDevice {
         &self.0.info().driver_version
     }
 
-    /// The class of processor: 'cpu', 'gpu' or 'other'.
+    /// 'cpu', 'gpu' or 'other': the class of processor.
     #[getter]
     fn device_class(&self) -> String {
         format!("{:?}", self.0.info().class).to_lowercase()

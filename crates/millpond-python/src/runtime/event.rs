@@ -79,7 +79,7 @@ impl PyEvent {
         self.0.sequence()
     }
 
-    /// What has become of the work: 'pending', 'complete' or 'failed'. Doesn't wait.
+    /// 'pending', 'complete' or 'failed': what has become of the work. Doesn't wait.
     #[getter]
     fn status(&self) -> &'static str {
         gil::enter();
