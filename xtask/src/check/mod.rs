@@ -161,9 +161,13 @@ fn generated() -> Outcome<Verdict> {
     generate::compare().map(|()| Verdict::Clean)
 }
 
+/// A package that stands beside the workspace: the example of an extension.
+const BESIDE: &str = "examples/native/rust/Cargo.toml";
+
 fn format() -> Outcome<Verdict> {
-    let program = Program::cargo().args(["fmt", "--all", "--check"]);
-    program.run().map(|()| Verdict::Clean)
+    Program::cargo().args(["fmt", "--all", "--check"]).run()?;
+    let beside = ["fmt", "--manifest-path", BESIDE, "--check"];
+    Program::cargo().args(beside).run().map(|()| Verdict::Clean)
 }
 
 fn clippy() -> Outcome<Verdict> {

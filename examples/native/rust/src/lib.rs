@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 #[pyfunction]
 fn smooth(series: Array, share: f64) -> PyResult<Array> {
     if !(0.0..=1.0).contains(&share) {
-        return Err(PyValueError::new_err(format!("a share is between 0 and 1, not {share}")));
+        return Err(PyValueError::new_err(format!(
+            "a share is between 0 and 1, not {share}"
+        )));
     }
     let queue = series.queue()?;
     let smoothed = Array::new::<f64>(&queue, series.shape()?)?;
@@ -34,16 +36,18 @@ fn smooth(series: Array, share: f64) -> PyResult<Array> {
 #[pyfunction]
 fn normalise(series: Array) -> PyResult<Event> {
     let queue = series.queue()?;
-    let event = queue.submit(c"normalise", (series.updates::<f64>()?,), |(series,)| {
-        match series.first().copied() {
+    let event = queue.submit(
+        c"normalise",
+        (series.updates::<f64>()?,),
+        |(series,)| match series.first().copied() {
             Some(0.0) => Err("the series begins with zero"),
             Some(first) => {
                 series.iter_mut().for_each(|value| *value /= first);
                 Ok(())
             }
             None => Ok(()),
-        }
-    });
+        },
+    );
     Ok(event?)
 }
 
@@ -52,12 +56,18 @@ fn normalise(series: Array) -> PyResult<Event> {
 fn accumulate(sum: Array, series: Array) -> PyResult<Event> {
     if sum.size()? != series.size()? {
         let (sum, series) = (sum.shape()?, series.shape()?);
-        return Err(PyValueError::new_err(format!("shapes {sum:?} and {series:?} differ")));
+        return Err(PyValueError::new_err(format!(
+            "shapes {sum:?} and {series:?} differ"
+        )));
     }
     let operands = (sum.updates::<f64>()?, series.reads::<f64>()?);
-    let event = sum.queue()?.submit(c"accumulate", operands, |(sum, series)| {
-        sum.iter_mut().zip(series).for_each(|(sum, value)| *sum += value);
-    });
+    let event = sum
+        .queue()?
+        .submit(c"accumulate", operands, |(sum, series)| {
+            sum.iter_mut()
+                .zip(series)
+                .for_each(|(sum, value)| *sum += value);
+        });
     Ok(event?)
 }
 
