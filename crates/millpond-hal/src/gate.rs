@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
-use crate::error::Failure;
+use crate::error::{Failure, FailureKind};
 use crate::sync::Mutex;
 
 type Waiter = Box<dyn FnOnce(Result<(), Failure>) + Send>;
@@ -21,7 +21,22 @@ enum State {
     Open(Result<(), Failure>),
 }
 
+impl Drop for State {
+    fn drop(&mut self) {
+        let Self::Closed { waiters, .. } = self else {
+            return;
+        };
+        for waiter in std::mem::take(waiters) {
+            let reason = "every handle of the gate was dropped before it was opened";
+            waiter(Err(Failure::new(FailureKind::Lost, "gate", reason)));
+        }
+    }
+}
+
 /// A gate; clones are handles to the same one. It opens once.
+///
+/// If the last handle goes while it is closed, nobody can open it any more: whoever waits for it is
+/// told of a failure.
 #[derive(Clone)]
 pub struct Gate(Arc<Mutex<State>>);
 
@@ -82,7 +97,8 @@ impl Gate {
         }
     }
 
-    /// Calls `waiter` with the outcome: at once if the gate is open, else from [`Gate::open`].
+    /// Calls `waiter` with the outcome: at once if the gate is open, else from [`Gate::open`], or
+    /// with a failure from the end of the last handle.
     pub fn on_open(&self, waiter: impl FnOnce(Result<(), Failure>) + Send + 'static) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = match &mut *state {
@@ -134,6 +150,20 @@ mod tests {
         gate.on_open(|outcome| assert_eq!(outcome, Ok(())));
         assert_eq!(count.load(Ordering::Relaxed), 1);
         assert!(gate.open(Ok(())));
+    }
+
+    #[test]
+    fn waiters_hear_that_nobody_can_open_the_gate_any_more() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let gate = Gate::new();
+        let handle = gate.clone();
+        gate.on_open(move |outcome| sender.send(outcome).expect("somebody listens"));
+        drop(gate);
+        assert!(receiver.try_recv().is_err(), "a handle is left");
+        drop(handle);
+        let failure = receiver.try_recv().expect("told").expect_err("a failure");
+        assert_eq!(failure.kind(), FailureKind::Lost);
+        assert!(receiver.try_recv().is_err(), "told once");
     }
 
     #[test]

@@ -73,6 +73,7 @@ pub mod kernel;
 #[allow(unsafe_code, reason = "passes unsafe calls on to the driver below")]
 pub mod layers;
 pub mod life;
+pub mod needs;
 #[allow(
     unsafe_code,
     reason = "implements unsafe contracts of the interface; unsafe blocks are only in its tests"
@@ -86,6 +87,7 @@ pub mod point;
 pub mod queue;
 pub mod recorder;
 mod sync;
+pub mod unordered;
 pub mod watch;
 
 pub use arena::{Arena, ArenaId, HandleError, Place};

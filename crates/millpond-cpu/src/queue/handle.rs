@@ -5,11 +5,11 @@
 
 use std::time::Instant;
 
+use millpond_hal::needs::{Followed, Needs};
 use millpond_hal::recorder::now;
 use millpond_hal::{
     DeviceError, Failure, Point, Progress, Queue, QueueId, Submission, Times, Wait,
 };
-use smallvec::SmallVec;
 
 use super::CpuQueue;
 use super::dependent::{Callback, Dependent, notify};
@@ -19,57 +19,25 @@ use crate::sync::{Arc, Ordering, lock};
 /// A user's handle of a queue.
 pub(crate) struct QueueHandle(pub(crate) Arc<CpuQueue>);
 
-/// A point that a command must wait for, or whose failure it must look up.
-struct Need {
-    queue: Arc<CpuQueue>,
-    sequence: u64,
-    shares_failure: bool,
+impl Followed for CpuQueue {
+    fn id(&self) -> QueueId {
+        self.id
+    }
+
+    fn is_in_order(&self) -> bool {
+        self.in_order
+    }
+
+    fn submitted(&self) -> u64 {
+        self.submitted.load(Ordering::Acquire)
+    }
+
+    fn progress(&self) -> &Progress {
+        &self.progress
+    }
 }
 
 impl CpuQueue {
-    /// The points that aren't known to have been reached well.
-    fn needs(
-        self: &Arc<Self>,
-        after: &[Point],
-        behind: &[Point],
-    ) -> Result<SmallVec<[Need; 4]>, DeviceError> {
-        let mut needs = SmallVec::new();
-        let after = after.iter().map(|point| (point, true));
-        let behind = behind.iter().map(|point| (point, false));
-        for (point, shares_failure) in after.chain(behind) {
-            let queue = if point.queue == self.id {
-                Arc::clone(self)
-            } else {
-                // A queue that has ended has finished all its commands.
-                match self.registry.find(point.queue) {
-                    Some(queue) => queue,
-                    None => continue,
-                }
-            };
-            let submitted = queue.submitted.load(Ordering::Acquire);
-            if point.sequence > submitted {
-                return Err(DeviceError::Invalid {
-                    call: "submit",
-                    reason: format!("{point} was not submitted yet, the last is {submitted}"),
-                });
-            }
-            let reached = queue.progress.completed() >= point.sequence;
-            let settled = if shares_failure {
-                reached && queue.progress.failed() == 0
-            } else {
-                reached || (self.in_order && point.queue == self.id)
-            };
-            if !settled {
-                needs.push(Need {
-                    queue,
-                    sequence: point.sequence,
-                    shares_failure,
-                });
-            }
-        }
-        Ok(needs)
-    }
-
     fn append(self: &Arc<Self>, submission: Submission<'_>) -> Result<Point, DeviceError> {
         let Submission {
             command,
@@ -80,14 +48,8 @@ impl CpuQueue {
             origin,
             watch,
         } = submission;
-        let needs = self.needs(after, behind)?;
-        // One blocker more than needs, if there are any, so that the command doesn't start while
-        // they are gone through.
-        let blockers = if needs.is_empty() {
-            0
-        } else {
-            needs.len() as u32 + 1
-        };
+        let needs = Needs::of(self, after, behind, |id| self.registry.find(id))?;
+        let blockers = needs.blockers();
         let (sequence, offer) = {
             let mut line = lock(&self.line);
             let sequence = line.push(command, Notes { origin, watch }, blockers, now);
@@ -105,7 +67,7 @@ impl CpuQueue {
     }
 
     /// Makes a command wait for its needs; those that are reached already count at once.
-    fn settle(self: &Arc<Self>, sequence: u64, needs: SmallVec<[Need; 4]>) {
+    fn settle(self: &Arc<Self>, sequence: u64, needs: Needs<Arc<Self>>) {
         let mut settled = 1;
         let mut failure = None;
         for need in needs {

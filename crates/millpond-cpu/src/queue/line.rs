@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use millpond_hal::recorder::Recorder;
+use millpond_hal::unordered::Unordered;
 use millpond_hal::{Command, Failure, Times, Watch};
 
 use super::dependent::Dependent;
@@ -66,9 +67,7 @@ pub(crate) struct Line {
     /// The commands after `completed`.
     slots: VecDeque<Slot>,
     /// Out of order only: commands that may start.
-    ready: VecDeque<u64>,
-    /// Out of order only: barriers that aren't finished.
-    barriers: VecDeque<u64>,
+    unordered: Unordered,
     /// In the order in which they happened.
     failures: Vec<(u64, Failure)>,
     /// Where among them that of a command is.
@@ -84,8 +83,7 @@ impl Line {
             in_order,
             completed: 0,
             slots: VecDeque::new(),
-            ready: VecDeque::new(),
-            barriers: VecDeque::new(),
+            unordered: Unordered::default(),
             failures: Vec::new(),
             failure_of: HashMap::new(),
             early: Vec::new(),
@@ -142,8 +140,9 @@ impl Line {
             dependents.extend(all.map(|(_, dependent)| dependent));
         }
         dependents.extend(notes.watch.clone().map(Dependent::Watch));
-        if !self.in_order && matches!(command, Command::Barrier) {
-            self.barriers.push_back(sequence);
+        if !self.in_order {
+            let is_barrier = matches!(command, Command::Barrier);
+            self.unordered.add(sequence, is_barrier);
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.submitted(sequence, now());
@@ -181,24 +180,15 @@ impl Line {
         }
     }
 
-    /// An out-of-order command without blockers is ready unless a barrier stands in between.
     fn unblocked(&mut self, sequence: u64) {
-        if self.in_order {
-            return;
-        }
-        let free = match self.barriers.front() {
-            Some(&barrier) if barrier == sequence => self.completed + 1 == sequence,
-            Some(&barrier) => sequence < barrier,
-            None => true,
-        };
-        if free {
-            self.ready.push_back(sequence);
+        if !self.in_order {
+            self.unordered.unblocked(sequence, self.completed);
         }
     }
 
     fn next(&self) -> Option<u64> {
         if !self.in_order {
-            return self.ready.front().copied();
+            return self.unordered.next();
         }
         let front = self.slots.front()?;
         (front.stage == Stage::Waiting && front.blockers == 0).then_some(self.completed + 1)
@@ -221,7 +211,7 @@ impl Line {
             return None;
         }
         if !self.in_order {
-            self.ready.pop_front();
+            self.unordered.start();
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.started(sequence, now());
@@ -268,32 +258,19 @@ impl Line {
         }
         if self.slots.is_empty() && self.slots.capacity() > KEPT_SLOTS {
             self.slots = VecDeque::new();
-            self.ready = VecDeque::new();
+            self.unordered.shrink();
         }
-        if !self.barriers.is_empty() && self.completed > before {
-            self.pass_barriers(sequence);
+        if !self.in_order && self.completed > before {
+            let first = self.completed + 1;
+            let last = self.completed + self.slots.len() as u64;
+            let slots = &self.slots;
+            self.unordered
+                .advanced(sequence, self.completed, last, |sequence| {
+                    let slot = slots.get((sequence - first) as usize);
+                    slot.is_some_and(|slot| slot.blockers == 0)
+                });
         }
         dependents
-    }
-
-    /// Releases what a finished barrier held back, and the next barrier once it stands in front.
-    fn pass_barriers(&mut self, finished: u64) {
-        if self.barriers.front() == Some(&finished) {
-            self.barriers.pop_front();
-            let last = self.completed + self.slots.len() as u64;
-            let end = self.barriers.front().map_or(last + 1, |&barrier| barrier);
-            for sequence in finished + 1..end {
-                if self.slot(sequence).is_some_and(|slot| slot.blockers == 0) {
-                    self.ready.push_back(sequence);
-                }
-            }
-        }
-        if let Some(&barrier) = self.barriers.front()
-            && barrier == self.completed + 1
-            && self.slots[0].blockers == 0
-        {
-            self.ready.push_back(barrier);
-        }
     }
 
     /// Whether the command is a gate that was reached and is still closed.

@@ -1,6 +1,6 @@
 //! How a command is carried out by the thread that has begun it.
 
-use millpond_hal::{Address, Command, Failure, FailureKind, HostTask};
+use millpond_hal::{Address, Command, Failure, HostTask};
 
 use super::line::Notes;
 use super::{Begun, CpuQueue, Role, TURN};
@@ -76,8 +76,8 @@ impl CpuQueue {
                 return self.transfer(sequence, kernel, &[dst], bytes, origin, role);
             }
             Command::Gate(gate) => {
-                let watch = GateWatch(Some((Arc::clone(self), sequence)));
-                gate.on_open(move |outcome| watch.opened(outcome));
+                let queue = Arc::clone(self);
+                gate.on_open(move |outcome| queue.pass_gate(sequence, outcome));
                 return None;
             }
             // Host memory needs neither; `submit` lets no command pass that isn't named here.
@@ -171,26 +171,4 @@ fn run_task(name: Arc<str>, task: HostTask, origin: Option<Arc<str>>) -> Option<
         task: Box::new(|| Ok(())),
     };
     Some(fault.of(command, origin))
-}
-
-/// A queue that stands at a gate. If every handle of the gate is dropped, nobody can open it any
-/// more and the command fails.
-struct GateWatch(Option<(Arc<CpuQueue>, u64)>);
-
-impl GateWatch {
-    fn opened(mut self, outcome: Result<(), Failure>) {
-        if let Some((queue, sequence)) = self.0.take() {
-            queue.pass_gate(sequence, outcome);
-        }
-    }
-}
-
-impl Drop for GateWatch {
-    fn drop(&mut self) {
-        if let Some((queue, sequence)) = self.0.take() {
-            let reason = "every handle of the gate was dropped before it was opened";
-            let failure = Failure::new(FailureKind::Lost, "gate", reason);
-            queue.pass_gate(sequence, Err(failure));
-        }
-    }
 }
