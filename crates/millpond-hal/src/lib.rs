@@ -101,5 +101,5 @@ pub use info::{Cache, DeviceClass, DeviceInfo, device_label};
 pub use kernel::{Access, Footprint, Growing, HostKernel, KernelError, Traffic};
 pub use life::Life;
 pub use point::{Point, Progress, QueueId};
-pub use queue::{Queue, QueueOptions, Times, Wait};
+pub use queue::{Joined, Queue, QueueOptions, Times, Wait};
 pub use watch::Watch;

@@ -1,8 +1,9 @@
 //! A line of commands on one device.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::command::Submission;
+use crate::command::{Submission, Touch};
 use crate::error::{DeviceError, Failure};
 use crate::point::{Point, Progress, QueueId};
 
@@ -35,6 +36,19 @@ pub enum Wait {
     TimedOut,
 }
 
+/// Work that was joined to a launch ([`Growing`](crate::Growing)) rather than submitted.
+#[derive(Clone, Debug)]
+pub struct Joined<'a> {
+    /// The number of the launch on its queue.
+    pub sequence: u64,
+    /// What the launch is by now.
+    pub command: Arc<str>,
+    /// What the work uses.
+    pub touches: &'a [Touch],
+    /// The source line it comes from, where lines are traced.
+    pub origin: Option<Arc<str>>,
+}
+
 /// A line of commands on one device.
 pub trait Queue: Send + Sync {
     /// Identity, part of every point.
@@ -51,6 +65,13 @@ pub trait Queue: Send + Sync {
     /// # Safety
     /// Rules A1 to A4 of the crate, and the safety rules of the kernel in a launch.
     unsafe fn submit(&self, submission: Submission<'_>) -> Result<Point, DeviceError>;
+
+    /// Told of work that was joined to the last command, by whoever serialises the calls of
+    /// [`submit`](Queue::submit). A queue needn't know; layers that check do, and are told where the
+    /// device [listens](crate::Device::listens).
+    fn joined(&self, joined: &Joined<'_>) {
+        let _ = joined;
+    }
 
     /// Whether exactly this command of this queue has finished, well or not. Polls the device.
     fn reached(&self, sequence: u64) -> bool;

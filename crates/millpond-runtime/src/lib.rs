@@ -65,6 +65,7 @@ pub mod shutdown;
 mod sync;
 pub mod trace;
 pub mod waiting;
+mod weaken;
 
 pub use device::Device;
 pub use error::{Error, Result};
@@ -87,7 +88,7 @@ pub use pool::{
     Scope, Statistics, Step, Tag, TagScope, Wait, Zero,
 };
 pub use queue::work::TaskResult;
-pub use queue::{BACKLOG, Hold, INLINE_NANOSECONDS, Operands, Queue, Use};
+pub use queue::{BACKLOG, Hold, INLINE_NANOSECONDS, Operands, Queue, Use, close_windows_at_random};
 pub use registry::Registry;
 pub use sharing::{Export, ImportedPool, MemoryHandle, PoolHandle};
 pub use shutdown::shutdown;

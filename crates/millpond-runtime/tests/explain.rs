@@ -8,11 +8,12 @@ mod support;
 use std::sync::Arc;
 use std::thread;
 
-use millpond_hal::FailureKind;
+use millpond_hal::layers::{Fault, Layered};
+use millpond_hal::{DeviceError, FailureKind};
 use millpond_runtime::trace::set_origin;
-use millpond_runtime::{Error, Execution, Explanation, Pattern};
+use millpond_runtime::{Error, Execution, Explanation, Pattern, Registry};
 use millpond_testkit::watchdog::watched;
-use support::{Affine, BIG, close_gate, device, in_order, numbers, values};
+use support::{Affine, BIG, close_gate, device, driver, in_order, numbers, values};
 
 const TWICE: Affine = Affine {
     count: 2,
@@ -101,6 +102,34 @@ fn failures_are_noted_and_surface_where_they_are_due() {
         panic!("the failure is still there");
     };
     assert_eq!(failure.kind(), FailureKind::Command);
+}
+
+#[test]
+fn what_the_backend_refuses_is_no_execution() {
+    watched(|| {
+        let refusal = DeviceError::Unsupported {
+            device: "cpu".to_owned(),
+            what: "anything today".to_owned(),
+        };
+        // The second, fourth and fifth submission: numbers are written without any.
+        let fault = [2, 4, 5].into_iter().fold(Fault::default(), |fault, n| {
+            fault.refuse_submit(n, refusal.clone())
+        });
+        let registry = Registry::new(&[Arc::new(Layered::new(driver(), fault))]);
+        let queue = registry.default_device().unwrap().default_queue().unwrap();
+        let x = numbers(&queue, &[1, 2]);
+        let explanation = Explanation::begin();
+        queue.launch(TWICE, &[&x], BIG).unwrap();
+        queue.launch(TWICE, &[&x], BIG).unwrap_err();
+        queue.launch(TWICE, &[&x], BIG).unwrap();
+        let zero = Pattern::new(&[0; 8]).unwrap();
+        queue.fill(&x, 0..16, zero).unwrap_err();
+        queue.launch(TWICE, &[&x], BIG).unwrap_err();
+        let executions = explanation.finish().unwrap();
+        assert_eq!(names(&executions), ["affine(2)"; 2]);
+        assert!(executions.iter().all(|it| !it.failed && it.began.is_some()));
+        assert_eq!(values(&x), [4, 8]);
+    });
 }
 
 #[test]

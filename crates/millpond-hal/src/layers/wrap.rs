@@ -17,7 +17,7 @@ use crate::error::{DeviceError, Failure};
 use crate::info::DeviceInfo;
 use crate::life::Life;
 use crate::point::{Point, Progress, QueueId};
-use crate::queue::{Queue, QueueOptions, Times, Wait};
+use crate::queue::{Joined, Queue, QueueOptions, Times, Wait};
 
 /// A device below a layer.
 #[derive(Clone)]
@@ -156,6 +156,11 @@ pub trait Layer: Send + Sync + 'static {
         let _ = site;
         // SAFETY: the caller promises what the queue asks for.
         unsafe { queue.submit(submission) }
+    }
+
+    /// Around [`Queue::joined`].
+    fn joined(&self, queue: &Arc<dyn Queue>, joined: &Joined<'_>) {
+        queue.joined(joined);
     }
 
     /// Around [`Queue::wait`].
@@ -312,6 +317,10 @@ impl<L: Layer> Queue for LayeredQueue<L> {
     unsafe fn submit(&self, submission: Submission<'_>) -> Result<Point, DeviceError> {
         // SAFETY: the caller promises what the queue asks for.
         unsafe { self.layer.submit(&self.site, &self.inner, submission) }
+    }
+
+    fn joined(&self, joined: &Joined<'_>) {
+        self.layer.joined(&self.inner, joined);
     }
 
     fn reached(&self, sequence: u64) -> bool {

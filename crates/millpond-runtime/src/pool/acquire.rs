@@ -16,10 +16,10 @@ use crate::pool::options::Zero;
 use crate::pool::pressure::{Level, Pressure};
 use crate::pool::store::{Conditions, Cut};
 use crate::pool::tag::{Charge, Tag};
-use crate::pool::weaken::{Rule, is_broken};
 use crate::pool::wish::{Request, Wait, Wish};
 use crate::queue::{Line, Native, Queue, QueueCore, interrupt_holds};
 use crate::sync::atomic::AtomicBool;
+use crate::weaken::{Rule, is_broken};
 
 /// What was found for a request.
 pub(crate) enum Found {

@@ -10,10 +10,10 @@ use crate::pool::class::Class;
 use crate::pool::core::PoolCore;
 use crate::pool::growth::Refusal;
 use crate::pool::plan::remaining;
-use crate::pool::weaken::{Rule, is_broken};
 use crate::pool::wish::Wish;
 use crate::queue::{Native, QueueCore};
 use crate::sync::lock;
+use crate::weaken::{Rule, is_broken};
 
 impl PoolCore {
     /// Every rule but R1, in order.

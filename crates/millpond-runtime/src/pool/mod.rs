@@ -66,7 +66,6 @@ mod telling;
 #[cfg(test)]
 mod tests;
 mod underway;
-mod weaken;
 mod wish;
 
 pub(crate) use self::cache::Cache;

@@ -13,9 +13,9 @@ use crate::memory::Allocation;
 use crate::pool::acquire::Found;
 use crate::pool::core::PoolCore;
 use crate::pool::find::{is_before, is_over};
-use crate::pool::weaken::Rule;
 use crate::pool::wish::Wish;
 use crate::queue::Line;
+use crate::weaken::Rule;
 
 impl PoolCore {
     /// An allocation for a request of a plain pool, whose queue has this line and nothing of the

@@ -7,6 +7,7 @@ mod address;
 mod batch;
 mod bridge;
 mod call;
+mod closing;
 pub(crate) mod fit;
 mod gone;
 mod hold;
@@ -17,6 +18,9 @@ mod native;
 mod recycling;
 pub(crate) mod submit;
 mod task;
+#[cfg(test)]
+#[allow(unsafe_code, reason = "kernels make promises")]
+mod tests;
 mod window;
 pub(crate) mod work;
 
@@ -39,6 +43,7 @@ use crate::sync::{MutexGuard, atomic::AtomicBool};
 
 pub(crate) use batch::Batch;
 pub use call::Operands;
+pub use closing::close_windows_at_random;
 pub(crate) use gone::Gone;
 pub use hold::Hold;
 pub(crate) use hold::interrupt as interrupt_holds;
@@ -74,6 +79,8 @@ pub(crate) struct QueueCore {
     pub(crate) inline: bool,
     /// Whether commands may grow after they were submitted.
     grows: bool,
+    /// Whether a layer over the driver wants to know what commands use.
+    listened_to: bool,
     line: Arc<LineLock>,
 }
 
@@ -242,7 +249,8 @@ impl QueueCore {
     ) -> Self {
         let in_order = !options.out_of_order;
         let inline = device.info().host_executed && in_order && !options.profiling;
-        let grows = inline && Config::get().fusion && !device.hal().listens();
+        let grows = inline && Config::get().fusion;
+        let listened_to = device.hal().listens();
         let native = Arc::new(Native::new(native, driver, in_order));
         let line = Arc::default();
         Self {
@@ -251,6 +259,7 @@ impl QueueCore {
             profiling: options.profiling,
             inline,
             grows,
+            listened_to,
             line,
         }
     }

@@ -369,6 +369,11 @@ fn touches(command: &Command, uses: &[Use<'_>]) -> SmallVec<[Touch; 4]> {
     if !matches!(command, Command::Task { .. } | Command::Gate(_)) {
         return SmallVec::new();
     }
+    whole(uses)
+}
+
+/// All bytes of operands.
+pub(super) fn whole(uses: &[Use<'_>]) -> SmallVec<[Touch; 4]> {
     let touch = |use_: &Use<'_>| Touch {
         address: use_.allocation.address(),
         bytes: use_.allocation.bytes(),

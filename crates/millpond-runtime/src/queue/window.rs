@@ -28,7 +28,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use millpond_hal::{Command, Growing, HostKernel};
+use millpond_hal::{Command, Growing, HostKernel, Joined};
 use smallvec::SmallVec;
 
 use crate::error::Result;
@@ -37,9 +37,11 @@ use crate::lifecycle;
 use crate::memory::{Block, Dependencies, Source};
 use crate::queue::fit::check_kernel;
 use crate::queue::line::Line;
-use crate::queue::submit::{Use, describe};
-use crate::queue::{Native, Queue, QueueCore};
+use crate::queue::submit::{Use, describe, whole};
+use crate::queue::{Native, Queue, QueueCore, closing};
 use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use crate::trace::current_origin;
+use crate::weaken::{Rule, is_broken};
 
 /// The last command of a queue, if it may grow.
 pub(crate) struct Window {
@@ -70,6 +72,9 @@ impl Window {
 
     /// A block's last handle was dropped.
     pub(crate) fn forget(&self, block: &Block) {
+        if closing::is_due() {
+            self.seal(Closed::Ready);
+        }
         if self.is_sealed.load(Relaxed) {
             return;
         }
@@ -129,6 +134,9 @@ impl QueueCore {
         if window.sequence != line.submitted || !line.waits.is_empty() {
             return Ok(false);
         }
+        if closing::is_due() {
+            window.seal(Closed::Ready);
+        }
         let (native, sequence) = (self.native(), window.sequence);
         let mut found = Dependencies::default();
         for operand in operands {
@@ -150,16 +158,30 @@ impl QueueCore {
             };
             found.after.iter().all(known) && (reads_own || found.after.len() == window.after.len())
         };
-        if !same_failures || !found.behind.is_empty() {
+        let fits = same_failures && found.behind.is_empty();
+        if !fits && !is_broken(Rule::JoinWhatFits) {
             return Ok(false);
         }
         let kernel: &dyn Any = &*window.kernel;
         if !kernel.downcast_ref::<K>().is_some_and(join) {
             return Ok(false);
         }
-        for operand in operands {
+        let recorded = if is_broken(Rule::RecordJoined) {
+            &[]
+        } else {
+            operands
+        };
+        for operand in recorded {
             let tracking = &operand.allocation.block().tracking;
             tracking.record(native, native, sequence, operand.access);
+        }
+        if self.listened_to {
+            native.hal().joined(&Joined {
+                sequence,
+                command: describe(&*window.kernel).into(),
+                touches: &whole(operands),
+                origin: current_origin(),
+            });
         }
         if let Some(note) = &window.note {
             note.join();

@@ -100,6 +100,11 @@ impl Line {
         clock.learn(point, self.in_order);
     }
 
+    /// What a command happens after that was not followed by others.
+    pub(super) fn before(&self, sequence: u64) -> Clock {
+        self.commands.get(&sequence).cloned().unwrap_or_default()
+    }
+
     /// Up to here every command has finished.
     pub(super) fn completed(&self) -> u64 {
         self.queue.progress().completed()

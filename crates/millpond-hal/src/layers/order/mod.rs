@@ -4,7 +4,8 @@
 //! since. A submission that uses bytes in a conflicting way must happen after them: by its place on
 //! an in-order queue, by barriers, by its `after` and `behind` points, transitively; or because they
 //! had finished when it was submitted. What isn't ordered in any of these ways is put on a list
-//! with both commands, and passed on.
+//! with both commands, and passed on. Work that is joined to a launch is part of it: it uses more,
+//! and happens after what the launch was submitted behind.
 //!
 //! Memory that a pool hands out again too early shows as two commands that use the same bytes
 //! without order. Beyond that pools tell of the life of their memory, and what commands claim to
@@ -27,7 +28,7 @@ use crate::error::DeviceError;
 use crate::kernel::Access;
 use crate::life::Life;
 use crate::point::{Point, QueueId};
-use crate::queue::{Queue, QueueOptions};
+use crate::queue::{Joined, Queue, QueueOptions};
 pub use finding::{Actor, Conflict, Race};
 use knowledge::{Clock, Line};
 use lives::{Lives, State as Became};
@@ -262,6 +263,25 @@ impl Layer for Order {
             line.append(point.sequence, known, is_barrier);
         }
         Ok(point)
+    }
+
+    fn joined(&self, queue: &Arc<dyn Queue>, joined: &Joined<'_>) {
+        queue.joined(joined);
+        let point = Point {
+            queue: queue.id(),
+            sequence: joined.sequence,
+        };
+        let actor = Actor {
+            point,
+            command: Arc::clone(&joined.command),
+            origin: joined.origin.clone(),
+        };
+        let uses: Vec<Bytes> = bytes(joined.touches).collect();
+        let mut state = self.lock();
+        // It happens when the launch does, after what that was submitted behind.
+        let line = state.lines.get(&point.queue);
+        let known = line.map_or_else(Clock::default, |line| line.before(point.sequence));
+        state.record(&actor, &known, &uses, &[]);
     }
 
     fn listens(&self, site: &Site) -> bool {

@@ -7,7 +7,7 @@ use crate::kernel::Access;
 use crate::layers::{Layered, Order};
 use crate::null::{NullDriver, NullOptions};
 use crate::point::Point;
-use crate::queue::{Queue, QueueOptions};
+use crate::queue::{Joined, Queue, QueueOptions};
 use crate::{Address, Driver};
 
 const X: usize = 0x1000;
@@ -164,6 +164,63 @@ fn commands_of_an_out_of_order_queue_need_points_or_a_barrier() {
     let last = fill(&c, X + 128, 64, &[]);
     fill(&a, X + 128, 64, &[last]);
     assert!(races(&driver).is_empty());
+}
+
+/// Joins work to a command of the queue.
+fn join(queue: &Arc<dyn Queue>, point: Point, start: usize, access: Access) {
+    let touches = [Touch {
+        address: Address::new(start),
+        bytes: 64,
+        access,
+    }];
+    queue.joined(&Joined {
+        sequence: point.sequence,
+        command: Arc::from("fused(add, sqrt)"),
+        touches: &touches,
+        origin: Some(Arc::from("model.py:8")),
+    });
+}
+
+#[test]
+fn what_is_joined_to_a_command_comes_after_what_that_was_submitted_behind() {
+    let (driver, [a, b]) = queues();
+    let known = fill(&b, X, 64, &[]);
+    fill(&b, X + 64, 64, &[]);
+    fill(&a, X + 128, 64, &[]);
+    let window = fill(&a, X + 192, 64, &[known]);
+    join(&a, window, X, Access::Write);
+    join(&a, window, X + 128, Access::Update);
+    join(&a, window, X + 192, Access::Update);
+    assert!(races(&driver).is_empty());
+    join(&a, window, X + 64, Access::Read);
+    let found = races(&driver);
+    assert_eq!(found.len(), 1);
+    for part in ["fused(add, sqrt)", "model.py:8", "fill of 64 bytes"] {
+        assert!(found[0].contains(part), "{}", found[0]);
+    }
+}
+
+#[test]
+fn others_must_be_ordered_with_what_was_joined() {
+    let (driver, [a, b]) = queues();
+    let window = fill(&a, X, 64, &[]);
+    join(&a, window, X + 64, Access::Read);
+    join(&a, window, X + 128, Access::Write);
+    read(&b, X + 64, 64, &[]);
+    assert!(races(&driver).is_empty());
+    read(&b, X + 128, 64, &[]);
+    assert_eq!(
+        races(&driver).len(),
+        1,
+        "nothing orders b behind the window"
+    );
+    fill(&b, X + 128, 64, &[window]);
+    fill(&a, X + 64, 64, &[]);
+    assert_eq!(
+        races(&driver).len(),
+        1,
+        "b reads what a's second fill writes"
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use millpond_hal::null::NullDriver;
 use millpond_testkit::watchdog::watched;
 
 use super::program::{Plan, run};
-use crate::pool::weaken::{Rule, while_broken};
+use crate::weaken::{Rule, while_broken};
 
 /// How many steps each program takes in all.
 const STEPS: usize = 12_000;

@@ -1,4 +1,4 @@
-//! Breaking a reuse rule on purpose, so that tests see the order checker notice it.
+//! Breaking a rule of order on purpose, so that tests see the order checker notice it.
 //!
 //! Only tests of this crate can: elsewhere the question is a constant.
 
@@ -13,6 +13,10 @@ pub(crate) enum Rule {
     Opportunistic,
     /// R5: only with a wait inserted.
     InternalDependencies,
+    /// What is joined to a window follows nothing but what the window does.
+    JoinWhatFits,
+    /// What is joined has the window's place in the order of its operands.
+    RecordJoined,
 }
 
 #[cfg(not(test))]
