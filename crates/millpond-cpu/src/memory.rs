@@ -22,8 +22,9 @@ pub(crate) const ALIGNMENT: usize = 64;
 /// The size of a huge page, from which memory is mapped.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
 
-/// The unit that mapped sizes are rounded up to; a multiple of every page size in use that
-/// divides a huge page.
+/// The unit that mappings are rounded up to; a multiple of every page size in use that divides a
+/// huge page. What a mapping has beyond the request is no part of the allocation, so that limits of
+/// pools are met exactly; nobody touches it, so that it isn't there but as addresses.
 const MAP_UNIT: usize = 64 << 10;
 
 const PROTECTION: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
@@ -81,8 +82,9 @@ impl Memory {
 
     /// Maps an aligned block.
     fn map(&self, layout: Layout) -> rustix::io::Result<NonNull<u8>> {
-        let block = reserve(layout, PROTECTION)?;
-        self.advise(block, layout.size());
+        let size = mapped_size(layout);
+        let block = reserve(size, layout.align(), PROTECTION)?;
+        self.advise(block, size);
         NonNull::new(block.cast()).ok_or(Errno::NOMEM)
     }
 
@@ -93,7 +95,8 @@ impl Memory {
         begin: u64,
         layout: Layout,
     ) -> rustix::io::Result<Address> {
-        let (block, size) = (reserve(layout, ProtFlags::empty())?, layout.size());
+        let size = layout.size();
+        let block = reserve(size, layout.align(), ProtFlags::empty())?;
         let flags = MapFlags::SHARED | MapFlags::FIXED;
         // SAFETY: it replaces the mapping made above, of the same size, which nobody knows yet.
         let answer = unsafe { mm::mmap(block, size, PROTECTION, flags, file, begin) };
@@ -137,9 +140,8 @@ impl Memory {
 }
 
 /// A new anonymous mapping that is aligned: maps more, then unmaps what sticks out on both sides.
-fn reserve(layout: Layout, protection: ProtFlags) -> rustix::io::Result<*mut c_void> {
-    let align = layout.align().max(HUGE_PAGE);
-    let size = layout.size();
+fn reserve(size: usize, align: usize, protection: ProtFlags) -> rustix::io::Result<*mut c_void> {
+    let align = align.max(HUGE_PAGE);
     let span = size.checked_add(align).ok_or(Errno::NOMEM)?;
     // SAFETY: a new anonymous mapping where the system chooses touches nothing that exists.
     let start =
@@ -167,7 +169,7 @@ pub(crate) unsafe fn unmap_whole(allocation: &RawAllocation) {
 pub(crate) unsafe fn release(allocation: &RawAllocation) {
     let pointer = allocation.address.as_ptr::<u8>();
     if is_mapped(allocation.layout) {
-        unmap(pointer.cast(), allocation.layout.size());
+        unmap(pointer.cast(), mapped_size(allocation.layout));
     } else {
         // SAFETY: the caller's promise; the layout is the one that the memory was had with.
         unsafe { alloc::dealloc(pointer, allocation.layout) };
@@ -177,18 +179,18 @@ pub(crate) unsafe fn release(allocation: &RawAllocation) {
 /// The layout that is really taken: aligned and padded. `None` beyond the address space.
 fn round_up(asked: Layout) -> Option<Layout> {
     let align = asked.align().max(ALIGNMENT);
-    let unit = if asked.size() >= HUGE_PAGE {
-        MAP_UNIT
-    } else {
-        ALIGNMENT
-    };
-    let size = asked.size().max(1).checked_next_multiple_of(unit)?;
+    let size = asked.size().max(1).checked_next_multiple_of(ALIGNMENT)?;
     Layout::from_size_align(size, align).ok()
 }
 
 /// Whether memory of a layout that was rounded up is mapped.
 fn is_mapped(layout: Layout) -> bool {
     layout.size() >= HUGE_PAGE
+}
+
+/// The bytes of the mapping of such a layout.
+fn mapped_size(layout: Layout) -> usize {
+    layout.size().next_multiple_of(MAP_UNIT)
 }
 
 /// Unmaps a part of a mapping that this module made.
@@ -233,7 +235,7 @@ mod tests {
             for align in [1, 64, 4096, 4 << 20] {
                 let block = take(size, align).expect("memory");
                 assert_eq!(block.address.get() % align.max(ALIGNMENT), 0);
-                assert!(block.layout.size() >= size);
+                assert_eq!(block.layout.size(), size.max(1).next_multiple_of(ALIGNMENT));
                 let pointer = block.address.as_ptr::<u8>();
                 let last = pointer.wrapping_add(block.layout.size() - 1);
                 if block.zeroed {

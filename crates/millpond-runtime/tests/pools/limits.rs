@@ -203,6 +203,21 @@ fn an_out_of_memory_report_names_what_holds_the_memory() {
 }
 
 #[test]
+fn a_maximum_is_no_less_for_being_no_multiple_of_anything() {
+    let device = crate::support::device();
+    let queue = in_order(&device);
+    for bytes in [5 * MIB + 4 * KIB, 3 * MIB + 256, 700 * KIB + 256] {
+        let pool = device
+            .create_pool(MemoryKind::Device, at_most(bytes))
+            .unwrap();
+        let whole = queue.allocate_from(&pool, bytes).unwrap();
+        assert_eq!(pool.statistics().reserved, bytes);
+        queue.allocate_from(&pool, 1).unwrap_err();
+        drop(whole);
+    }
+}
+
+#[test]
 fn a_maximum_below_what_the_driver_gives_at_least_is_said_to_be() {
     watched(|| {
         let device = crate::support::device();
