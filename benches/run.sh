@@ -13,7 +13,7 @@ source ./peers.sh
 LIBS=${LIBS:-numpy millpond}
 ROUNDS=${ROUNDS:-1}
 BUDGET=${BUDGET:-0.2}
-GROUPS_=${GROUPS_:-"overhead,alloc,sweep elementwise chain reduce sort index linalg decompose,fft manip"}
+GROUPS_=${GROUPS_:-"overhead,alloc,sweep elementwise chain users reduce sort index linalg decompose,fft manip"}
 CASE=${CASE:-}
 OUT=${OUT:-../target/bench}
 LIMIT=${LIMIT:-600}
