@@ -105,12 +105,22 @@ fn take_races() -> Vec<String> {
         .collect()
 }
 
+/// Has windows of operations close at random moments from here on, those of the seed; of None, when they would.
+///
+/// For tests: results must not depend on when a device begins what was collected for it.
+#[pyfunction]
+#[pyo3(signature = (seed))]
+fn close_windows_at_random(seed: Option<u64>) {
+    millpond::runtime::close_windows_at_random(seed);
+}
+
 /// Adds functions to the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     PROCESS.get_or_init(process::id);
     module.add_function(wrap_pyfunction!(shutdown, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(take_races, module)?)?;
+    module.add_function(wrap_pyfunction!(close_windows_at_random, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_report, module)?)?;
     module.add_function(wrap_pyfunction!(problems, module)?)
 }

@@ -74,7 +74,8 @@ pub(crate) fn tell_lent(hal: &dyn hal::Device, part: &Range<usize>, lent: bool) 
 /// The last command of a queue, and what still uses a block.
 fn standing(queue: &QueueCore, block: &Block) -> (Point, SmallVec<[Point; 4]>) {
     let native = queue.native();
-    queue.with_line(|line| {
+    // Who listens is no reason for a window to close.
+    queue.look(|line| {
         let unfinished = block.tracking.unfinished(native);
         let points = unfinished.iter().map(|(queue, at)| queue.point(*at));
         (native.point(line.submitted), points.collect())

@@ -209,6 +209,25 @@ fn right_programs_are_silent_whatever_is_joined() {
 }
 
 #[test]
+fn a_window_stays_open_while_the_checker_is_told_of_allocations() {
+    watched(|| {
+        let world = World::new();
+        let queue = world.queue();
+        let x = memory(&queue);
+        let here = hold(&queue);
+        assert!(!grow(&queue, &[&x]), "nothing to join");
+        let y = memory(&queue);
+        assert!(grow(&queue, &[&y, &x]));
+        drop(y);
+        let z = memory(&queue);
+        assert!(grow(&queue, &[&z, &x]), "in the bytes that were freed");
+        here.open(Ok(()));
+        queue.wait().unwrap();
+        assert_eq!(world.races(), [""; 0]);
+    });
+}
+
+#[test]
 fn work_that_follows_more_than_the_window_is_noticed_if_it_is_joined() {
     watched(|| {
         let world = World::new();

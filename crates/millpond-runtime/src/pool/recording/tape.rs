@@ -113,7 +113,7 @@ impl Session {
         let tape = Arc::new(Tape::new(sink));
         core.set_tape(Some(Arc::clone(&tape)));
         for queue in core.site.queues() {
-            let submitted = queue.with_line(|line| line.submitted);
+            let submitted = queue.look(|line| line.submitted);
             core.note(|| Step::Queue {
                 at: queue.native().point(submitted).into(),
                 in_order: queue.native().in_order,
@@ -248,7 +248,7 @@ impl PoolCore {
         if !self.is_recorded() {
             return;
         }
-        let submitted = queue.with_line(|line| line.submitted);
+        let submitted = queue.look(|line| line.submitted);
         let block = allocation.block();
         self.note(|| Step::Allocate {
             id: block.base.get(),
@@ -273,7 +273,7 @@ impl PoolCore {
         if !is_refusal || !self.is_recorded() {
             return;
         }
-        let submitted = queue.with_line(|line| line.submitted);
+        let submitted = queue.look(|line| line.submitted);
         self.note(|| Step::Refuse {
             at: queue.native().point(submitted).into(),
             bytes: request.bytes,
@@ -331,7 +331,7 @@ pub(crate) fn note_free(
 }
 
 fn remembered(home: &QueueCore, block: &Block) -> Vec<RecordedUse> {
-    let uses = home.with_line(|_| block.tracking.remembered(home.native()));
+    let uses = home.look(|_| block.tracking.remembered(home.native()));
     let use_ = |(point, writes): (Point, bool)| RecordedUse {
         at: point.into(),
         writes: Some(writes),
