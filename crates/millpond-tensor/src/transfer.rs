@@ -1,10 +1,12 @@
 //! Copies of arrays: at their place, and on other queues, devices and kinds of memory.
 
+use millpond_kernel::{Input, MapKernel};
 use millpond_runtime::{Device, MemoryKind, Queue};
 use millpond_types::{DType, Layout};
 
 use crate::apply::copy_into;
-use crate::creation::{Order, allocate, dense_like};
+use crate::cost;
+use crate::creation::{Order, allocate, dense_like, empty_like, from_bytes};
 use crate::error::Result;
 use crate::place::Place;
 use crate::tensor::Tensor;
@@ -96,6 +98,43 @@ impl Tensor {
         } else {
             self.to_place(place)?.astype(dtype, false)
         }
+    }
+
+    /// A copy at a place of the same device, of elements in memory that the host shares.
+    ///
+    /// Work on such memory is done when its call returns, so that the host sees it. This takes the
+    /// elements before it returns and waits for what writes *them*, while the copy has its place in
+    /// the order of the queue like any other result.
+    ///
+    /// # Errors
+    /// As for [`Tensor::to_device`].
+    pub fn taken_from_host(&self, dtype: DType, order: Order, place: &Place) -> Result<Self> {
+        let copy = empty_like(self, Some(dtype), order, Some(place))?;
+        if place.queue.is_idle() || self.size() == 0 {
+            copy.assign(self)?;
+            return Ok(copy);
+        }
+        if copy.memory().is_idle() {
+            // Behind nothing of the queue, as nobody uses the memory.
+            let input = Input::Array(self.dtype(), self.layout());
+            let kernel = MapKernel::copy((dtype, copy.layout()), input)?;
+            let nanoseconds = cost::of_copy(self.size(), self.bytes() + copy.bytes());
+            let operands = [copy.memory(), self.memory()];
+            place.device().observe(kernel, &operands, nanoseconds)?;
+            return Ok(copy);
+        }
+        // Uses before its life are pending on the memory.
+        let bytes = if dtype == self.dtype() {
+            self.to_bytes()?
+        } else {
+            self.copy_for_host(dtype)?.to_bytes()?
+        };
+        if copy.is_contiguous() {
+            copy.memory().write_owned(0, bytes)?;
+        } else {
+            copy.assign(&from_bytes(bytes, dtype, self.shape(), place)?)?;
+        }
+        Ok(copy)
     }
 
     /// A copy at the same place.

@@ -76,6 +76,51 @@ def test_views_with_gaps_are_read_while_their_queue_is_held(queue, how):
     assert read == {"column": [1, 6, 11, 16], "backwards": [14, 12, 10], "repeated": [3, 3, 3]}
 
 
+def assigned(host, queue):
+    x = xp.zeros(host.shape, dtype="float64", queue=queue)
+    x[...] = host
+    return x
+
+
+#: Ways from memory of the host to an array on a queue.
+TAKINGS = {
+    "asarray": lambda host, queue: xp.asarray(host, queue=queue),
+    "from_numpy": lambda host, queue: xp.from_numpy(host, queue=queue),
+    "from_dlpack": lambda host, queue: xp.from_dlpack(host, device=queue, copy=True),
+    "another dtype": lambda host, queue: xp.asarray(host, dtype="float32", queue=queue),
+    "columns": lambda host, queue: xp.asarray(host, order="F", queue=queue),
+    "gaps": lambda host, queue: xp.asarray(host[:, ::-2], queue=queue),
+    "assignment": assigned,
+}
+
+
+@pytest.mark.parametrize("is_reused", [False, True])
+@pytest.mark.parametrize("way", TAKINGS)
+def test_elements_of_the_host_are_taken_while_the_queue_is_held(queue, way, is_reused):
+    host = np.arange(90_000.0).reshape(300, 300)
+    expected = np.asarray(xp.asnumpy(TAKINGS[way](host, queue)))
+    result = []
+
+    def take():
+        if is_reused:
+            # The work behind the gate uses these bytes when they are used again.
+            for dtype in ("float64", "float64", "float32"):
+                xp.add(xp.ones(host.shape, dtype=dtype, queue=queue), 1)
+        result.append(TAKINGS[way](host, queue))
+        host[...] = -1
+
+    gate = queue.gate()
+    thread = threading.Thread(target=take)
+    thread.start()
+    thread.join(HANG)
+    held = not thread.is_alive() and not queue.is_idle
+    gate.open()
+    thread.join()
+    assert held
+    assert np.array_equal(xp.asnumpy(result[0]), expected)
+    assert result[0].queue == queue
+
+
 def test_two_queues_of_a_device_are_ordered_by_their_arrays(queue):
     other = millpond.Queue(queue.device)
     x = xp.zeros(100, queue=queue)

@@ -2,7 +2,7 @@
 //! asked for.
 
 use millpond::tensor::manipulation::stack;
-use millpond::tensor::{Place, Tensor, creation};
+use millpond::tensor::{Order, Place, Tensor, creation};
 use millpond::types::DType;
 use millpond::{MemoryKind, Queue};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
@@ -303,6 +303,9 @@ impl Wanted {
             let moved = source.to_place_as(place, dtype).raise()?;
             return order::arranged(moved, order);
         }
+        if source.memory().is_host_shared() {
+            return source.taken_from_host(dtype, order, place).raise();
+        }
         // One pass moves and converts.
         let result = creation::empty_like(source, Some(dtype), order, Some(place)).raise()?;
         result.assign(source).raise()?;
@@ -352,6 +355,10 @@ pub(crate) fn of_any(
     };
     let dtype = dtype.unwrap_or(source.dtype());
     if source.device() == *place.device() {
+        // What is asked of it next would wait for all that the queue has to do.
+        if source.memory().is_host_shared() && !place.queue.is_idle() {
+            return source.taken_from_host(dtype, Order::K, place).raise();
+        }
         return source.astype(dtype, false).raise();
     }
     source.to_place_as(place, dtype).raise()
