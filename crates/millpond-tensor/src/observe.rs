@@ -115,6 +115,16 @@ impl Tensor {
         Ok(copy)
     }
 
+    /// The array for work whose result the host is about to look at. Where the queue of its home has
+    /// something to do it is a copy, as [`copy_for_host`](Self::copy_for_host) makes it, so that
+    /// neither that work nor the host waits for anything but what wrote the elements.
+    pub(crate) fn to_be_observed(&self) -> Result<Self> {
+        if self.size() == 0 || self.memory().home().is_idle() {
+            return Ok(self.clone());
+        }
+        self.copy_for_host(self.dtype())
+    }
+
     /// The array, or a copy, with elements that follow one another in row-major order.
     ///
     /// # Errors

@@ -52,7 +52,8 @@ impl Tensor {
     /// # Errors
     /// The failure of what computed the array; no memory.
     pub fn unique(&self, wanted: Wanted) -> Result<Unique> {
-        let flat = self.reshape(&[self.size() as isize], None)?;
+        let flat = self.to_be_observed()?;
+        let flat = flat.reshape(&[self.size() as isize], None)?;
         let (sorted, positions) = if wanted.indices || wanted.inverse {
             let Ranked { values, indices } = flat.sort_with_indices(0, false)?;
             (values, Some(indices))
@@ -72,9 +73,12 @@ impl Tensor {
             0
         } else {
             let cost = cost::of_copy(size, self.bytes());
-            let count = empty(&[], POSITION, &Place::of(self))?;
+            let count = empty(&[], POSITION, &Place::of(&sorted))?;
             let operands = [count.memory(), sorted.memory()];
-            place.queue.launch(runs.count(), &operands, cost)?;
+            sorted
+                .memory()
+                .home()
+                .launch(runs.count(), &operands, cost)?;
             count.item()?.to_i128() as usize
         };
         let values = allocate(

@@ -1,6 +1,7 @@
 """Every function of the namespace against NumPy and ``array-api-strict``: arrays of every dtype, shape and layout."""
 
 import inspect
+import threading
 import warnings
 
 import array_api_strict as strict
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import millpond
 import millpond.tensor as xp
 
 from . import comparisons as draw
@@ -290,6 +292,31 @@ def _assert_same(result, wanted, comparison, args, is_strict):
         if is_strict:
             assert one.dtype == other.dtype
         _assert_near(one, other, comparison, comparison.scale(args))
+
+
+#: Seconds after which a call that should have returned waits.
+HANG = 60.0
+
+
+@pytest.mark.parametrize("name", TABLE)
+@settings(max_examples=max(1, settings.default.max_examples // 20), deadline=None)
+@given(data=st.data())
+def test_o5_a_function_waits_for_nothing_but_its_operands(name, data):
+    """Operands are there, and their queue is held: also what the host looks at comes at once."""
+    args, options = TABLE[name].draw(data.draw)
+    changes = name in ("put", "put_along_axis", "place")
+    given = [xp.copy(part) if changes and not number else part for number, part in enumerate(given_to(_ours, args))]
+    options = given_to(_ours, options)
+    millpond.wait()
+    gate = millpond.default_device().default_queue.gate()
+    late = threading.Timer(HANG, gate.open)
+    late.start()
+    try:
+        _named(xp, name)(*given, **options)
+        assert late.is_alive(), "it waited for the gate"
+    finally:
+        late.cancel()
+        gate.open()
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -155,6 +155,7 @@ impl Tensor {
         if counts.size() == 0 {
             return self.repeat(0, Some(axis));
         }
+        let counts = &counts.to_be_observed()?;
         let extreme = |counts: Result<Self>| Ok::<_, Error>(counts?.item()?.to_i128());
         let (least, most) = (
             extreme(counts.min(None, false))?,
