@@ -41,6 +41,11 @@ pub fn apply(
     operands: &[Operand<'_>],
     out: Option<&Tensor>,
 ) -> Result<Tensor> {
+    let (operation, operands) = match out {
+        None => simplest(operation, operands),
+        // What is wrong with an output is told of the operation that was asked for.
+        Some(_) => (operation, operands),
+    };
     if let Some(call) = PlainCall::new(operation, operands)? {
         match out {
             None => return call.run(),
@@ -49,6 +54,29 @@ pub fn apply(
         }
     }
     generally(operation, operands, out)
+}
+
+/// The operation that gives the same result with least work: a power by the number two is a square,
+/// one product, which is rounded once.
+#[inline]
+fn simplest<'a>(
+    operation: &'static Operation,
+    operands: &'a [Operand<'a>],
+) -> (&'static Operation, &'a [Operand<'a>]) {
+    if *operation == rows::pow
+        && let [Operand::Tensor(base), Operand::Scalar(power)] = operands
+    {
+        let dtype = base.dtype();
+        let is_two = match power {
+            Scalar::Int(power) => *power == 2 && dtype != DType::Bool,
+            Scalar::Float(power) => *power == 2.0 && (dtype.is_float() || dtype.is_complex()),
+            _ => false,
+        };
+        if is_two {
+            return (&rows::square, &operands[..1]);
+        }
+    }
+    (operation, operands)
 }
 
 /// The general way.
@@ -79,7 +107,11 @@ pub fn apply_in_place(
         return Err(wrong_count(operation, count));
     }
     operands[1..count].copy_from_slice(rest);
-    let operands = &operands[..count];
+    if *operation == rows::pow {
+        // What is wrong with the target is told of the operation that was asked for.
+        target.check_writable(operation.name())?;
+    }
+    let (operation, operands) = simplest(operation, &operands[..count]);
     if let Some(call) = PlainCall::new(operation, operands)?
         && call.run_into(target)?
     {

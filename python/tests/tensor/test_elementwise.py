@@ -180,6 +180,23 @@ def test_an_operator_in_place_changes_the_array_and_its_views(how):
     assert view.tolist() == wanted[1:]
 
 
+@pytest.mark.parametrize("dtype", [dtype for dtype in EVERY_DTYPE if dtype != "bool"])
+def test_a_power_by_two_is_a_square_and_rounded_once(dtype):
+    kind = np.dtype(dtype).kind
+    host = np.arange(100).astype(dtype) / (1 if kind in "iu" else 7)
+    host = (host * (1 - 0.7j) if kind == "c" else host).astype(dtype)
+    x = xp.asarray(host)
+    for power in [2] if kind in "iu" else [2, 2.0]:
+        for made in (x**power, xp.pow(x, power)):
+            assert made.dtype == x.dtype
+            assert np.array_equal(xp.asnumpy(made), xp.asnumpy(xp.square(x)))
+    y = xp.asarray(x, copy=True)
+    y **= 2
+    assert np.array_equal(xp.asnumpy(y), xp.asnumpy(xp.square(x)))
+    if kind in "iuf":
+        assert np.array_equal(xp.asnumpy(y), host * host)
+
+
 def test_division_in_place_needs_floats():
     x = xp.asarray([1.0, 2.0])
     x /= 2
