@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use millpond_hal::needs::{Followed, Needs};
 use millpond_hal::recorder::now;
 use millpond_hal::{
     DeviceError, Failure, Point, Progress, Queue, QueueId, Submission, Times, Wait,
@@ -22,57 +23,25 @@ use crate::device::shut_down;
 /// A user's handle of a queue.
 pub(crate) struct QueueHandle(pub(crate) Arc<CudaQueue>);
 
-/// A point that a command must follow, or whose failure it must look up.
-struct Need {
-    queue: Arc<CudaQueue>,
-    sequence: u64,
-    shares_failure: bool,
+impl Followed for CudaQueue {
+    fn id(&self) -> QueueId {
+        self.id
+    }
+
+    fn is_in_order(&self) -> bool {
+        self.in_order
+    }
+
+    fn submitted(&self) -> u64 {
+        self.submitted()
+    }
+
+    fn progress(&self) -> &Progress {
+        &self.progress
+    }
 }
 
 impl CudaQueue {
-    /// The points that aren't known to have been reached well.
-    fn needs(
-        self: &Arc<Self>,
-        after: &[Point],
-        behind: &[Point],
-    ) -> Result<SmallVec<[Need; 4]>, DeviceError> {
-        let mut needs = SmallVec::new();
-        let after = after.iter().map(|point| (point, true));
-        let behind = behind.iter().map(|point| (point, false));
-        for (point, shares_failure) in after.chain(behind) {
-            let queue = if point.queue == self.id {
-                Arc::clone(self)
-            } else {
-                // A queue that has ended has finished all its commands.
-                match self.station.system.registry.find(point.queue) {
-                    Some(queue) => queue,
-                    None => continue,
-                }
-            };
-            let submitted = queue.submitted();
-            if point.sequence > submitted {
-                return Err(DeviceError::Invalid {
-                    call: "submit",
-                    reason: format!("{point} was not submitted yet, the last is {submitted}"),
-                });
-            }
-            let reached = queue.progress.completed() >= point.sequence;
-            let settled = if shares_failure {
-                reached && queue.progress.failed() == 0
-            } else {
-                reached || (self.in_order && point.queue == self.id)
-            };
-            if !settled {
-                needs.push(Need {
-                    queue,
-                    sequence: point.sequence,
-                    shares_failure,
-                });
-            }
-        }
-        Ok(needs)
-    }
-
     fn append(self: &Arc<Self>, submission: Submission<'_>) -> Result<Point, DeviceError> {
         let Submission {
             command,
@@ -85,14 +54,9 @@ impl CudaQueue {
         } = submission;
         let notes = Notes { origin, watch };
         let route = Route::of(&self.station, self.in_order, &command)?;
-        let needs = self.needs(after, behind)?;
-        // One blocker more than needs, if there are any, so that the command doesn't begin while
-        // they are gone through.
-        let blockers = if needs.is_empty() {
-            0
-        } else {
-            needs.len() as u32 + 1
-        };
+        let registry = &self.station.system.registry;
+        let needs = Needs::of(self, after, behind, |id| registry.find(id))?;
+        let blockers = needs.blockers();
         let mut effects = Effects::of(self);
         let sequence = {
             let mut state = self.lock();
@@ -119,7 +83,7 @@ impl CudaQueue {
     }
 
     /// Makes a command follow its needs; what is far enough already counts at once.
-    fn meet(self: &Arc<Self>, sequence: u64, route: Route, needs: SmallVec<[Need; 4]>) {
+    fn meet(self: &Arc<Self>, sequence: u64, route: Route, needs: Needs<Arc<Self>>) {
         let mut met = 1;
         let mut signals = SmallVec::<[_; 4]>::new();
         let mut failure = None;

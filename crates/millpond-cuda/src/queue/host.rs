@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use millpond_hal::{Address, Command, Failure, FailureKind, Pattern};
+use millpond_hal::{Address, Command, Failure, Pattern};
 
 use super::line::{Begun, Notes};
 use super::route::Route;
@@ -34,8 +34,7 @@ impl CudaQueue {
                 Failure::with_origin(kind, format!("host task {name}"), reason, origin)
             }),
             Command::Gate(gate) => {
-                let watch = GateWatch(Some((self, sequence)));
-                gate.on_open(move |outcome| watch.opened(outcome));
+                gate.on_open(move |outcome| self.pass_gate(sequence, outcome));
                 return None;
             }
             Command::Copy { src, dst, bytes } => {
@@ -90,27 +89,5 @@ unsafe fn fill(dst: Address, pattern: Pattern, bytes: usize) {
         let place = dst.offset(begin).as_ptr::<u8>();
         // SAFETY: the caller's promise: a whole pattern fits.
         unsafe { place.copy_from_nonoverlapping(pattern.as_ptr(), pattern.len()) };
-    }
-}
-
-/// A queue that stands at a gate. If every handle of the gate is dropped, nobody can open it any
-/// more and the command fails.
-struct GateWatch(Option<(Arc<CudaQueue>, u64)>);
-
-impl GateWatch {
-    fn opened(mut self, outcome: Result<(), Failure>) {
-        if let Some((queue, sequence)) = self.0.take() {
-            queue.pass_gate(sequence, outcome);
-        }
-    }
-}
-
-impl Drop for GateWatch {
-    fn drop(&mut self) {
-        if let Some((queue, sequence)) = self.0.take() {
-            let reason = "every handle of the gate was dropped before it was opened";
-            let failure = Failure::new(FailureKind::Lost, "gate", reason);
-            queue.pass_gate(sequence, Err(failure));
-        }
     }
 }

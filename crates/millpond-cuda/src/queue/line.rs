@@ -10,6 +10,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use millpond_hal::unordered::Unordered;
 use millpond_hal::{Command, Failure, Watch};
 use smallvec::SmallVec;
 
@@ -107,9 +108,7 @@ pub(crate) struct Line {
     /// The commands after `completed`.
     slots: VecDeque<Slot>,
     /// Out of order only: commands that may begin.
-    ready: VecDeque<u64>,
-    /// Out of order only: barriers that aren't finished.
-    barriers: VecDeque<u64>,
+    unordered: Unordered,
     /// What is on its way, for each lane.
     pub(super) flights: SmallVec<[VecDeque<Flight>; 1]>,
     /// How many of these have yet to land.
@@ -138,8 +137,7 @@ impl Line {
             begun: 0,
             host_busy: false,
             slots: VecDeque::new(),
-            ready: VecDeque::new(),
-            barriers: VecDeque::new(),
+            unordered: Unordered::default(),
             flights: SmallVec::new(),
             landings: 0,
             failures: Vec::new(),
@@ -218,8 +216,9 @@ impl Line {
         }
         dependents.extend(notes.watch.clone().map(Dependent::Watch));
         self.attached += dependents.len();
-        if !self.in_order && matches!(command, Command::Barrier) {
-            self.barriers.push_back(sequence);
+        if !self.in_order {
+            let is_barrier = matches!(command, Command::Barrier);
+            self.unordered.add(sequence, is_barrier);
         }
         self.slots.push_back(Slot {
             stage: Stage::Waiting,
@@ -264,24 +263,15 @@ impl Line {
         }
     }
 
-    /// An out-of-order command without blockers is ready unless a barrier stands in between.
     fn unblocked(&mut self, sequence: u64) {
-        if self.in_order {
-            return;
-        }
-        let free = match self.barriers.front() {
-            Some(&barrier) if barrier == sequence => self.completed + 1 == sequence,
-            Some(&barrier) => sequence < barrier,
-            None => true,
-        };
-        if free {
-            self.ready.push_back(sequence);
+        if !self.in_order {
+            self.unordered.unblocked(sequence, self.completed);
         }
     }
 
     fn next(&self) -> Option<u64> {
         if !self.in_order {
-            return self.ready.front().copied();
+            return self.unordered.next();
         }
         let slot = self.slots.get((self.begun - self.completed) as usize)?;
         let may = slot.blockers == 0
@@ -299,7 +289,7 @@ impl Line {
         if self.in_order {
             self.begun = sequence;
         } else {
-            self.ready.pop_front();
+            self.unordered.start();
         }
         let in_order = self.in_order;
         let slot = self.slot(sequence)?;
@@ -394,30 +384,17 @@ impl Line {
         }
         if self.slots.is_empty() && self.slots.capacity() > KEPT_SLOTS {
             self.slots = VecDeque::new();
-            self.ready = VecDeque::new();
+            self.unordered.shrink();
         }
-        if !self.barriers.is_empty() && self.completed > before {
-            self.pass_barriers(sequence);
-        }
-    }
-
-    /// Releases what a finished barrier held back, and the next barrier once it stands in front.
-    fn pass_barriers(&mut self, finished: u64) {
-        if self.barriers.front() == Some(&finished) {
-            self.barriers.pop_front();
+        if !self.in_order && self.completed > before {
+            let first = self.completed + 1;
             let last = self.completed + self.slots.len() as u64;
-            let end = self.barriers.front().map_or(last + 1, |&barrier| barrier);
-            for sequence in finished + 1..end {
-                if self.slot(sequence).is_some_and(|slot| slot.blockers == 0) {
-                    self.ready.push_back(sequence);
-                }
-            }
-        }
-        if let Some(&barrier) = self.barriers.front()
-            && barrier == self.completed + 1
-            && self.slots[0].blockers == 0
-        {
-            self.ready.push_back(barrier);
+            let slots = &self.slots;
+            self.unordered
+                .advanced(sequence, self.completed, last, |sequence| {
+                    let slot = slots.get((sequence - first) as usize);
+                    slot.is_some_and(|slot| slot.blockers == 0)
+                });
         }
     }
 

@@ -100,7 +100,7 @@ impl Line {
         clock.learn(point, self.in_order);
     }
 
-    /// What a command happens after that was not followed by others.
+    /// What a command happens after, while it is the last.
     pub(super) fn before(&self, sequence: u64) -> Clock {
         self.commands.get(&sequence).cloned().unwrap_or_default()
     }
