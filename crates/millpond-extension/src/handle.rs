@@ -26,7 +26,7 @@ macro_rules! handles {
                 Ok(Self(std::ptr::NonNull::new(handle).expect("calls that succeed give a handle")))
             }
 
-            /// The handle, for functions of [`raw`]($crate::raw); it stays this one's.
+            /// The handle, for functions of [`crate::raw`]; it stays this one's.
             #[must_use]
             pub const fn as_ptr(&self) -> *mut $crate::raw::$raw {
                 self.0.as_ptr()
