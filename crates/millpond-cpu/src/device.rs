@@ -81,6 +81,7 @@ impl CpuDevice {
             max_allocation: topology.memory,
             alignment: ALIGNMENT,
             host_executed: true,
+            compiles: false,
             shareable: arena::KINDS.to_vec(),
             float64: config.offers_float64(index),
             float16: true,

@@ -108,6 +108,7 @@ pub type Launches = SmallVec<[Launch; 2]>;
 /// A kernel as source.
 ///
 /// Of a kernel that may grow, everything here is asked after [`begin`](crate::HostKernel::begin).
+/// All but the source is asked for under locks of the backend: it takes no time, and calls nobody.
 ///
 /// # Safety
 /// The launches that [`DeviceCode::launches`] answers touch no memory but the scratch, the report and,

@@ -60,6 +60,8 @@ pub struct DeviceInfo {
     pub alignment: usize,
     /// Whether host threads may run its kernels on its memory, whatever the kind.
     pub host_executed: bool,
+    /// Whether it compiles kernels that have [`DeviceCode`](crate::DeviceCode).
+    pub compiles: bool,
     /// Kinds of memory that can be shared with other processes.
     pub shareable: Vec<MemoryKind>,
     /// Whether `float64` arithmetic is offered.

@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::code::DeviceCode;
-use crate::command::Address;
+use crate::command::{Address, Touch};
 use crate::error::FailureKind;
 
 /// What a command does with an operand.
@@ -168,6 +168,26 @@ pub unsafe trait HostKernel: Send + Sync {
         Ok(())
     }
 
+    /// Whether it may still be given more to do, so that [`HostKernel::begin`] would wait for it: a
+    /// device without threads of its own lets it be until somebody wants it to begin.
+    fn grows(&self) -> bool {
+        false
+    }
+
+    /// What it touches by addresses of its own, once it has begun: the memory of work that was joined
+    /// to it. Where there is any, the footprints of operands don't count, and who carries the kernel
+    /// out with bytes that lie elsewhere asks for [`HostKernel::elsewhere`].
+    fn touches(&self) -> Vec<Touch> {
+        Vec::new()
+    }
+
+    /// The same work on the bytes that it [touches](HostKernel::touches) after they were moved; its
+    /// operands are none.
+    fn elsewhere(&self, moves: Moves) -> Option<Box<dyn HostKernel + '_>> {
+        let _ = moves;
+        None
+    }
+
     /// What devices run instead that don't execute the host's code; `None` leaves the kernel to the
     /// host. Of a kernel that may grow, asked after [`begin`](HostKernel::begin).
     fn device_code(&self) -> Option<&dyn DeviceCode> {
@@ -179,6 +199,33 @@ pub unsafe trait HostKernel: Send + Sync {
     /// # Errors
     /// Those of the formatter.
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// Bytes that lie elsewhere than at their addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Moves(Vec<(Range<usize>, Address)>);
+
+impl Moves {
+    /// The bytes of a range lie at `to` instead. Ranges don't overlap.
+    pub fn add(&mut self, from: Range<usize>, to: Address) {
+        self.0.push((from, to));
+    }
+
+    /// Where the bytes of an address lie: at another, if they were moved.
+    ///
+    /// ```
+    /// use millpond_hal::{Address, Moves};
+    ///
+    /// let mut moves = Moves::default();
+    /// moves.add(100..200, Address::new(5000));
+    /// assert_eq!(moves.place(Address::new(110)), Address::new(5010));
+    /// assert_eq!(moves.place(Address::new(200)), Address::new(200));
+    /// ```
+    #[must_use]
+    pub fn place(&self, address: Address) -> Address {
+        let moved = self.0.iter().find(|(from, _)| from.contains(&address.get()));
+        moved.map_or(address, |(from, to)| to.offset(address.get() - from.start))
+    }
 }
 
 /// A kernel that more work can be joined to until it begins ([`HostKernel::begin`]).

@@ -98,7 +98,7 @@ pub use driver::Driver;
 pub use error::{DeviceError, Failure, FailureKind};
 pub use gate::Gate;
 pub use info::{Cache, DeviceClass, DeviceInfo, device_label};
-pub use kernel::{Access, Footprint, Growing, HostKernel, KernelError, Traffic};
+pub use kernel::{Access, Footprint, Growing, HostKernel, KernelError, Moves, Traffic};
 pub use life::Life;
 pub use point::{Point, Progress, QueueId};
 pub use queue::{Joined, Queue, QueueOptions, Times, Wait};

@@ -82,6 +82,7 @@ impl NullDevice {
                 max_allocation: memory,
                 alignment: ALIGNMENT,
                 host_executed: false,
+                compiles: false,
                 shareable: Vec::new(),
                 float64: true,
                 float16: true,
