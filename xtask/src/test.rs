@@ -30,7 +30,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let both = options.has("rust") == options.has("python");
     let with_python = both || options.has("python");
     python_env::prepare(match (both, with_python) {
-        (true, _) => &["build", "test", "ur"],
+        (true, _) => &["build", "test", "ur", "device"],
         (false, true) => &["build", "test"],
         (false, false) => &[],
     })?;

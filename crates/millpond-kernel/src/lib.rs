@@ -35,6 +35,7 @@
     reason = "both sides are computed, so that loops without branches become vector instructions"
 )]
 
+pub mod device;
 pub mod error;
 #[allow(
     unsafe_code,

@@ -11,6 +11,7 @@ use std::mem::MaybeUninit;
 
 use millpond_types::DType;
 
+use crate::device::Template;
 use crate::host::level::{Home, Work, at_level};
 use crate::host::value::{Storage, Value};
 use crate::simd::Level;
@@ -46,6 +47,9 @@ pub unsafe trait Body: Sync {
 
     /// Whether an element costs many instructions, so that fewer are worth a thread.
     fn is_heavy(&self) -> bool;
+
+    /// The same as an expression, for devices.
+    fn template(&self) -> Template;
 
     /// Computes `count` elements.
     ///
@@ -164,13 +168,14 @@ macro_rules! bodies {
         #[derive(Clone, Copy)]
         pub struct $name<F, $($t,)* O> {
             body: F,
+            template: Template,
             types: PhantomData<fn($($t),*) -> O>,
         }
 
         impl<F: Fn($($t),*) -> O, $($t: Value,)* O: Value> $name<F, $($t,)* O> {
             /// The loop of a function.
-            pub const fn new(body: F) -> Self {
-                Self { body, types: PhantomData }
+            pub const fn new(body: F, template: Template) -> Self {
+                Self { body, template, types: PhantomData }
             }
         }
 
@@ -214,6 +219,10 @@ macro_rules! bodies {
                     false
                 }
 
+                fn template(&self) -> Template {
+                    self.template
+                }
+
                 unsafe fn run(&self, level: Level, out: *mut u8, inputs: Inputs, count: usize) {
                     // SAFETY: the caller vouches for the output.
                     let out = unsafe { output::<O::Storage>(out, count) };
@@ -247,6 +256,7 @@ macro_rules! guarded_bodies {
         pub struct $guarded<F, G, $($l,)* P, $($t,)* O> {
             fast: F,
             exact: G,
+            template: Template,
             types: PhantomData<(fn($($l),*) -> P, fn($($t),*) -> O)>,
         }
 
@@ -256,8 +266,8 @@ macro_rules! guarded_bodies {
             G: Fn($($t),*) -> O,
         {
             /// The loop of two instances of a function.
-            pub const fn new(fast: F, exact: G) -> Self {
-                Self { fast, exact, types: PhantomData }
+            pub const fn new(fast: F, exact: G, template: Template) -> Self {
+                Self { fast, exact, template, types: PhantomData }
             }
         }
 
@@ -360,6 +370,10 @@ macro_rules! guarded_bodies {
 
                 fn is_heavy(&self) -> bool {
                     true
+                }
+
+                fn template(&self) -> Template {
+                    self.template
                 }
 
                 unsafe fn run(&self, level: Level, out: *mut u8, inputs: Inputs, count: usize) {

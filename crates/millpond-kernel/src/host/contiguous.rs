@@ -3,9 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
+use millpond_hal::code::{Call, DeviceCode, Launches};
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::{DType, Scalar};
+use smallvec::{SmallVec, smallvec};
 
+use crate::device::elements::{Array, Base, Elements, Step};
 use crate::error::PlanError;
 use crate::host::body::{Body, Form, Inputs, MAX_INPUTS};
 use crate::host::gather;
@@ -176,6 +179,10 @@ unsafe impl HostKernel for ContiguousLoop {
         Ok(())
     }
 
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        Some(self)
+    }
+
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.operation.name())?;
         for index in 0..self.form.inputs().len() {
@@ -190,7 +197,52 @@ unsafe impl HostKernel for ContiguousLoop {
     }
 }
 
+// SAFETY: what is loaded and stored are elements `0..size` of the operands, as `footprint` says.
+unsafe impl DeviceCode for ContiguousLoop {
+    fn key(&self, key: &mut Vec<u8>) {
+        self.elements().key(key);
+    }
+
+    fn source(&self) -> String {
+        self.elements().source()
+    }
+
+    fn launches(&self, call: &Call<'_>) -> Launches {
+        self.elements().launches(call)
+    }
+}
+
 impl ContiguousLoop {
+    /// What it does for each element.
+    fn elements(&self) -> Elements {
+        let mut elements = Elements::over([self.size]);
+        let array = |dtype: DType, operand| Array {
+            dtype,
+            base: Base::Operand(operand),
+            offset: 0,
+            strides: smallvec![dtype.size() as isize],
+        };
+        let output = elements.array(array(self.form.output, 0));
+        let mut values = SmallVec::new();
+        let mut operand = 1;
+        for (index, &dtype) in self.form.inputs().iter().enumerate() {
+            values.push(match self.scalar {
+                Some((_, bytes)) if self.is_scalar(index) => {
+                    let scalar = elements.scalar(dtype, bytes);
+                    elements.push(Step::Scalar(scalar), dtype)
+                }
+                _ => {
+                    let array = elements.array(array(dtype, operand));
+                    operand += 1;
+                    elements.load(array)
+                }
+            });
+        }
+        let made = elements.push(Step::Apply(self.body, values), self.form.output);
+        elements.stores.push((made, output));
+        elements
+    }
+
     /// Runs where an operand is a scalar, is the output, lies askew, or is larger than the caches.
     ///
     /// # Safety

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use millpond_hal::code::{Call, DeviceCode, Launches};
 use millpond_hal::{Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Kind, Layout, Scalar, Shape};
+use smallvec::SmallVec;
 
+use crate::device::elements::{Base, Elements, Step};
 use crate::error::{PlanError, UnsupportedDType};
 use crate::host::cast::cast;
 use crate::host::gather::scatter_space;
@@ -136,6 +139,25 @@ enum Points {
 }
 
 impl Points {
+    const fn start(self) -> f64 {
+        match self {
+            Self::Steps { start, .. } | Self::Interval { start, .. } => start,
+        }
+    }
+
+    const fn step(self) -> f64 {
+        match self {
+            Self::Steps { step, .. } | Self::Interval { step, .. } => step,
+        }
+    }
+
+    const fn stop(self) -> f64 {
+        match self {
+            Self::Steps { .. } => f64::NAN,
+            Self::Interval { stop, .. } => stop,
+        }
+    }
+
     #[inline(always)]
     fn at(self, index: usize) -> f64 {
         match self {
@@ -231,11 +253,7 @@ impl GenerateKernel {
 
     /// Computes truth values from number `position` on.
     fn mask(&self, position: usize, count: usize, tile: &mut Wide) {
-        let columns = self.shape.last().copied().unwrap_or(1).max(1);
-        let rows = match self.shape.len() {
-            0 | 1 => 1,
-            ndim => self.shape[ndim - 2].max(1),
-        };
+        let [rows, columns] = self.matrix();
         let mut column = position % columns;
         let mut row = position / columns % rows;
         let (words, _) = tile.0.split_at_mut(count.div_ceil(8));
@@ -251,6 +269,98 @@ impl GenerateKernel {
             }
             *word = u64::from_ne_bytes(bytes);
         }
+    }
+}
+
+impl GenerateKernel {
+    /// What it does for each element.
+    fn elements(&self) -> Elements {
+        let axes = self.space.axes().iter().map(|axis| axis.size);
+        let mut elements = Elements::over(axes);
+        let output = elements.operand(&self.space, 0, self.dtype, Base::Operand(0));
+        let compute = self.rule.compute(self.dtype);
+        let word = |number: u64| (DType::Uint64, bytes_of([number, 0]));
+        let (function, scalars): (_, SmallVec<[_; 4]>) = match (self.rule, compute) {
+            (Rule::Arange { start, step }, DType::Int64) => {
+                let part = |value: Scalar| (compute, value.to_bytes(compute));
+                ("steps", SmallVec::from_iter([part(start), part(step)]))
+            }
+            (Rule::Arange { .. } | Rule::Linspace { .. }, _) => {
+                let re = self.rule.points(|z| z.to_complex().re);
+                let im = self.rule.points(|z| z.to_complex().im);
+                let both = |of: fn(Points) -> f64| {
+                    let words = [of(re).to_bits(), of(im).to_bits()];
+                    (compute, bytes_of(words))
+                };
+                match re {
+                    Points::Steps { .. } => (
+                        "steps",
+                        SmallVec::from_iter([both(Points::start), both(Points::step)]),
+                    ),
+                    Points::Interval { intervals, .. } => {
+                        let ends = [both(Points::start), both(Points::stop), both(Points::step)];
+                        let intervals = word(intervals as u64);
+                        ("interval", ends.into_iter().chain([intervals]).collect())
+                    }
+                }
+            }
+            (Rule::Eye { diagonal } | Rule::Lower { diagonal } | Rule::Upper { diagonal }, _) => {
+                let [rows, columns] = self.matrix();
+                let diagonal = (DType::Int64, bytes_of([diagonal as u64, 0]));
+                let function = match self.rule {
+                    Rule::Lower { .. } => "in_lower",
+                    Rule::Upper { .. } => "in_upper",
+                    _ => "on_diagonal",
+                };
+                let sizes = [word(rows as u64), word(columns as u64), diagonal];
+                (function, SmallVec::from_iter(sizes))
+            }
+        };
+        let scalars = scalars.into_iter();
+        let scalars = scalars
+            .map(|(dtype, bytes)| elements.scalar(dtype, bytes))
+            .collect();
+        let made = elements.push(Step::Rule(function, scalars), compute);
+        let result = elements.convert(made, self.dtype);
+        elements.stores.push((result, output));
+        elements.join_axes();
+        elements
+    }
+
+    /// Rows and columns of the matrices that a mask is made of.
+    fn matrix(&self) -> [usize; 2] {
+        let columns = self.shape.last().copied().unwrap_or(1).max(1);
+        let rows = match self.shape.len() {
+            0 | 1 => 1,
+            ndim => self.shape[ndim - 2].max(1),
+        };
+        [rows, columns]
+    }
+}
+
+/// Two words as the bytes of a scalar.
+fn bytes_of(words: [u64; 2]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&words[0].to_ne_bytes());
+    bytes[8..].copy_from_slice(&words[1].to_ne_bytes());
+    bytes
+}
+
+// SAFETY: what is stored are elements of the layout, which lies within the footprint.
+unsafe impl DeviceCode for GenerateKernel {
+    fn key(&self, key: &mut Vec<u8>) {
+        self.elements().key(key);
+    }
+
+    fn source(&self) -> String {
+        self.elements().source()
+    }
+
+    fn launches(&self, call: &Call<'_>) -> Launches {
+        if self.space.size() == 0 {
+            return Launches::new();
+        }
+        self.elements().launches(call)
     }
 }
 
@@ -304,6 +414,10 @@ unsafe impl HostKernel for GenerateKernel {
             unsafe { scatter_space((&self.space, 0), to, (size, base), elements) };
         }
         Ok(())
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        Some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -30,6 +30,6 @@ pub mod search;
 pub mod sort;
 mod stream;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tile;
 pub mod value;

@@ -9,7 +9,7 @@ const HUGE: f64 = (1_u64 << 60) as f64;
 
 /// Inverse hyperbolic sine: `ln(x + sqrt(x² + 1))` without cancellation or overflow, by way of the `ln_1p` given.
 #[inline(always)]
-pub(super) fn asinh_by<R: Real>(x: R, ln_1p: impl Fn(R) -> R) -> R {
+pub(crate) fn asinh_by<R: Real>(x: R, ln_1p: impl Fn(R) -> R) -> R {
     let one = R::lit(1.0);
     let magnitude = x.abs();
     let huge = R::lit(HUGE).less(magnitude);
@@ -22,7 +22,7 @@ pub(super) fn asinh_by<R: Real>(x: R, ln_1p: impl Fn(R) -> R) -> R {
 
 /// Inverse hyperbolic cosine: `ln(x + sqrt(x² - 1))` without cancellation or overflow, by way of the `ln_1p` given.
 #[inline(always)]
-pub(super) fn acosh_by<R: Real>(x: R, ln_1p: impl Fn(R) -> R) -> R {
+pub(crate) fn acosh_by<R: Real>(x: R, ln_1p: impl Fn(R) -> R) -> R {
     let above = x - R::lit(1.0);
     let huge = R::lit(HUGE).less(x);
     let grown = above + (above * (above + R::lit(2.0))).sqrt();
@@ -89,7 +89,7 @@ pub(super) fn floor_divide<R: Real>(x: R, y: R) -> R {
 /// Where both terms cancel nearly, so that the result is smaller than one, it is as exact as one would be in the type
 /// that this is computed in. If the numbers `are_narrow`, with half its digits, a difference loses nothing that counts.
 #[inline(always)]
-pub(super) fn log_add_exp_by<R: Real>(
+pub(crate) fn log_add_exp_by<R: Real>(
     (x, y): (R, R),
     are_narrow: bool,
     exp: impl Fn(R) -> R,

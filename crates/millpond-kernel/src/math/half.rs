@@ -2,8 +2,15 @@
 
 use half::{bf16, f16};
 
-/// A number of 16 bits that is laid out as IEEE 754 says.
+/// A number of 16 bits as operation bodies see it.
 pub trait Half: Copy {
+    /// Neighbour of this in the direction of `towards`, as [`Real::nextafter`](super::Real::nextafter).
+    #[must_use]
+    fn nextafter(self, towards: Self) -> Self;
+}
+
+/// A number of 16 bits that is laid out as IEEE 754 says.
+trait Bits: Copy {
     /// The bits of positive infinity; those of larger magnitudes are NaNs.
     const INFINITY: u16;
     /// The bits of a quiet NaN.
@@ -13,9 +20,9 @@ pub trait Half: Copy {
     fn of(bits: u16) -> Self;
     /// The number's bits.
     fn bits(self) -> u16;
+}
 
-    /// Neighbour of this in the direction of `towards`, as [`Real::nextafter`](super::Real::nextafter).
-    #[must_use]
+impl<B: Bits> Half for B {
     #[inline(always)]
     fn nextafter(self, towards: Self) -> Self {
         let (from, to) = (self.bits(), towards.bits());
@@ -46,7 +53,7 @@ fn place(bits: u16) -> i16 {
 
 macro_rules! halves {
     ($($half:ident)*) => { $(
-        impl Half for $half {
+        impl Bits for $half {
             const INFINITY: u16 = $half::INFINITY.to_bits();
             const NAN: u16 = $half::NAN.to_bits();
 
@@ -68,7 +75,7 @@ mod tests {
     use super::*;
 
     /// Every pair of numbers that matter: all of them beside the ends and zero, and goals on every side.
-    fn check<H: Half>(wide: fn(H) -> f64) {
+    fn check<H: Bits>(wide: fn(H) -> f64) {
         let is_nan = |bits: u16| bits & !SIGN > H::INFINITY;
         let same = |got: u16, wanted: u16| got == wanted || (is_nan(got) && is_nan(wanted));
         let one = wide(H::of(1));

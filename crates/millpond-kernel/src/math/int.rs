@@ -5,68 +5,83 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// An integer as operation bodies see it.
-pub trait Int:
-    Copy
-    + Ord
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + BitXor<Output = Self>
-    + Not<Output = Self>
-    + Send
-    + Sync
-    + 'static
-{
-    /// Number of bits.
-    const BITS: u32;
-    /// Nothing.
-    const ZERO: Self;
-    /// One.
-    const ONE: Self;
-    /// Smallest number.
-    const MIN: Self;
-    /// Largest number.
-    const MAX: Self;
+use super::real::Mask;
 
-    /// Sum, wrapped.
-    #[must_use]
-    fn add(self, other: Self) -> Self;
-    /// Difference, wrapped.
-    #[must_use]
-    fn subtract(self, other: Self) -> Self;
-    /// Product, wrapped.
-    #[must_use]
-    fn multiply(self, other: Self) -> Self;
-    /// Negative, wrapped: of an unsigned number its complement to 2ⁿ.
-    #[must_use]
-    fn negate(self) -> Self;
-    /// Magnitude, wrapped: that of the smallest signed number is itself.
-    #[must_use]
-    fn magnitude(self) -> Self;
-    /// -1, 0 or 1.
-    #[must_use]
-    fn sign(self) -> Self;
-    /// Quotient rounded down, as Python's `//`; zero for a zero divisor; the smallest number by -1 wraps.
-    #[must_use]
-    fn floor_divide(self, divisor: Self) -> Self;
-    /// Rest of the division rounded down, as Python's `%`: it has the sign of the divisor; zero for a zero divisor.
-    #[must_use]
-    fn remainder(self, divisor: Self) -> Self;
-    /// Power, wrapped. A negative exponent gives the reciprocal rounded towards zero: 0 but for ±1 (and 0 for base 0).
-    #[must_use]
-    fn power(self, exponent: Self) -> Self;
-    /// `self · 2^count`, wrapped; zero from as many bits as there are. A negative count is as a large one.
-    #[must_use]
-    fn shift_left(self, count: Self) -> Self;
-    /// `self / 2^count` rounded down; nothing but the sign is left from as many bits as there are.
-    /// A negative count is as a large one.
-    #[must_use]
-    fn shift_right(self, count: Self) -> Self;
-    /// Whether this is below zero.
-    fn is_negative(self) -> bool;
-    /// This number as a float, rounded to nearest.
-    fn to_f64(self) -> f64;
+/// Hands the rows of the vocabulary of integers to the macro `$each`.
+///
+/// A row is documentation, signature, and the name in C dialects, whose preludes define it.
+macro_rules! int_vocabulary {
+    ($each:ident) => {
+        $each! {
+            /// Sum, wrapped.
+            add(x, y) = "add";
+            /// Difference, wrapped.
+            subtract(x, y) = "subtract";
+            /// Product, wrapped.
+            multiply(x, y) = "multiply";
+            /// Negative, wrapped: of an unsigned number its complement to 2ⁿ.
+            negate(x) = "negate";
+            /// Magnitude, wrapped: that of the smallest signed number is itself.
+            magnitude(x) = "magnitude";
+            /// -1, 0 or 1.
+            sign(x) = "sign";
+            /// The smaller of both.
+            min(x, y) = "min";
+            /// The larger of both.
+            max(x, y) = "max";
+            /// Quotient rounded down, as Python's `//`; zero for a zero divisor; the smallest number by -1 wraps.
+            floor_divide(x, divisor) = "floor_divide";
+            /// Rest of the division rounded down, as Python's `%`: it has the sign of the divisor; zero for a zero divisor.
+            remainder(x, divisor) = "remainder";
+            /// Power, wrapped. A negative exponent gives the reciprocal rounded towards zero: 0 but for ±1 (and 0 for base 0).
+            power(x, exponent) = "power";
+            /// `x · 2^count`, wrapped; zero from as many bits as there are. A negative count is as a large one.
+            shift_left(x, count) = "shift_left";
+            /// `x / 2^count` rounded down; nothing but the sign is left from as many bits as there are.
+            /// A negative count is as a large one.
+            shift_right(x, count) = "shift_right";
+        }
+    };
 }
+pub(crate) use int_vocabulary;
+
+macro_rules! declare {
+    ($( $(#[$documentation:meta])* $name:ident($first:ident $(, $more:ident)*) = $c_name:literal; )*) => {
+        /// An integer as operation bodies see it.
+        pub trait Int:
+            Copy
+            + BitAnd<Output = Self>
+            + BitOr<Output = Self>
+            + BitXor<Output = Self>
+            + Not<Output = Self>
+            + Send
+            + Sync
+            + 'static
+        {
+            /// What comparisons yield.
+            type Mask: Mask;
+
+            /// A small number, wrapped.
+            fn lit(value: i8) -> Self;
+            /// `self < other`.
+            fn less(self, other: Self) -> Self::Mask;
+            /// `self == other`.
+            fn equals(self, other: Self) -> Self::Mask;
+            /// `yes` where the mask holds, else `no`.
+            #[must_use]
+            fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+
+            $( $(#[$documentation])* #[must_use] fn $name(self $(, $more: Self)*) -> Self; )*
+
+            /// `self <= other`.
+            #[inline(always)]
+            fn less_equal(self, other: Self) -> Self::Mask {
+                !other.less(self)
+            }
+        }
+    };
+}
+int_vocabulary!(declare);
 
 /// What differs between signed and unsigned numbers.
 macro_rules! kind {
@@ -78,10 +93,6 @@ macro_rules! kind {
         #[inline(always)]
         fn sign(self) -> Self {
             self.signum()
-        }
-        #[inline(always)]
-        fn is_negative(self) -> bool {
-            self < 0
         }
         #[inline(always)]
         fn floor_divide(self, divisor: Self) -> Self {
@@ -119,10 +130,6 @@ macro_rules! kind {
             Self::from(self != 0)
         }
         #[inline(always)]
-        fn is_negative(self) -> bool {
-            false
-        }
-        #[inline(always)]
         fn floor_divide(self, divisor: Self) -> Self {
             self.checked_div(divisor).unwrap_or(0)
         }
@@ -136,11 +143,32 @@ macro_rules! kind {
 macro_rules! integers {
     ($($kind:ident $($int:ident)*;)*) => { $($(
         impl Int for $int {
-            const BITS: u32 = $int::BITS;
-            const ZERO: Self = 0;
-            const ONE: Self = 1;
-            const MIN: Self = $int::MIN;
-            const MAX: Self = $int::MAX;
+            type Mask = bool;
+
+            #[inline(always)]
+            fn lit(value: i8) -> Self {
+                value as $int
+            }
+            #[inline(always)]
+            fn less(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn equals(self, other: Self) -> bool {
+                self == other
+            }
+            #[inline(always)]
+            fn select(mask: bool, yes: Self, no: Self) -> Self {
+                if mask { yes } else { no }
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                Ord::min(self, other)
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                Ord::max(self, other)
+            }
 
             kind!($kind);
 
@@ -172,13 +200,8 @@ macro_rules! integers {
             #[inline(always)]
             fn shift_right(self, count: Self) -> Self {
                 let count = u32::try_from(count).unwrap_or(u32::MAX);
-                let sign = if Int::is_negative(self) { !0 } else { 0 };
+                let sign = if self.less(0) { !0 } else { 0 };
                 self.checked_shr(count).unwrap_or(sign)
-            }
-            #[inline(always)]
-            #[allow(clippy::cast_lossless, reason = "one spelling for all widths")]
-            fn to_f64(self) -> f64 {
-                self as f64
             }
         }
     )*)* };
@@ -190,23 +213,24 @@ integers! {
 
 /// Power by repeated squaring: one round per bit of the exponent.
 #[inline(always)]
-fn power<I: Int>(base: I, exponent: I) -> I {
-    let odd = exponent & I::ONE == I::ONE;
-    if exponent.is_negative() {
-        let unit = base.magnitude() == I::ONE;
+fn power<I: Int<Mask = bool>>(base: I, exponent: I) -> I {
+    let (zero, one) = (I::lit(0), I::lit(1));
+    let odd = (exponent & one).equals(one);
+    if exponent.less(zero) {
+        let unit = base.magnitude().equals(one);
         return match (unit, odd) {
             (true, true) => base,
-            (true, false) => I::ONE,
-            _ => I::ZERO,
+            (true, false) => one,
+            _ => zero,
         };
     }
-    let (mut result, mut square, mut rest) = (I::ONE, base, exponent);
-    while rest > I::ZERO {
-        if rest & I::ONE == I::ONE {
+    let (mut result, mut square, mut rest) = (one, base, exponent);
+    while zero.less(rest) {
+        if (rest & one).equals(one) {
             result = result.multiply(square);
         }
         square = square.multiply(square);
-        rest = rest.shift_right(I::ONE);
+        rest = rest.shift_right(one);
     }
     result
 }

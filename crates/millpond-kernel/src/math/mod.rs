@@ -12,7 +12,7 @@
 )]
 
 pub mod complex;
-mod derived;
+pub(crate) mod derived;
 pub mod half;
 pub mod int;
 pub mod lane;

@@ -1,33 +1,50 @@
 //! The vocabulary of real numbers: one row per function.
 //!
 //! [`real_vocabulary!`](crate::real_vocabulary) holds the rows and hands them to whoever asks: below, to the trait, to the
-//! reference instances and to the table of names; a recording instance can be made from the same rows.
+//! reference instances, to the table of names and to the recording instance of [`device`](crate::device).
 //!
 //! Guarantee: a body that uses only [`Real`] means the same on every instance, up to the stated accuracy. For that to stay
 //! so a body never branches on its data: it computes both sides and uses [`Real::select`].
 
-use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
 use super::derived;
 
-/// What a comparison of [`Real`]s yields: a truth value per element.
-pub trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {}
+/// What a comparison yields: a truth value per element.
+pub trait Mask:
+    Copy
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + Send
+    + Sync
+    + 'static
+{
+    /// The same for every element.
+    fn lit(value: bool) -> Self;
+}
 
-impl<M: Copy + BitAnd<Output = M> + BitOr<Output = M> + Not<Output = M>> Mask for M {}
+impl Mask for bool {
+    #[inline(always)]
+    fn lit(value: bool) -> Self {
+        value
+    }
+}
 
 /// A row of the vocabulary, as data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// Name of the method of [`Real`].
     pub name: &'static str,
-    /// Name of the function in C dialects.
+    /// Name of the function in C dialects, which their preludes define for every float.
     pub c_name: &'static str,
 }
 
 /// Hands the rows of the vocabulary to the macro `$each`.
 ///
 /// A row is documentation, signature, the reference as a Rust expression that holds for `f32` and `f64`, and the C name.
-/// C names that begin with `mp_` are for a dialect's own prelude to define.
+/// A C name is what the function is called in C where it has the function; a dialect's own prelude defines them all.
 #[macro_export]
 macro_rules! real_vocabulary {
     ($each:ident) => {
@@ -95,16 +112,16 @@ macro_rules! real_vocabulary {
             /// Magnitude of `x` with the sign of `y`.
             copysign(x, y) = x.copysign(y), "copysign";
             /// Smaller of both; NaN if either is.
-            min(x, y) = if x < y || x.is_nan() { x } else { y }, "mp_min";
+            min(x, y) = if x < y || x.is_nan() { x } else { y }, "min";
             /// Larger of both; NaN if either is.
-            max(x, y) = if x > y || x.is_nan() { x } else { y }, "mp_max";
+            max(x, y) = if x > y || x.is_nan() { x } else { y }, "max";
             /// Remainder of the division rounded towards zero: it has the sign of `x`.
             fmod(x, y) = x % y, "fmod";
             /// Neighbour of `x` in the direction of `y`.
             nextafter(x, y) = derived::nextafter!(x, y), "nextafter";
             /// Logarithm of the sum of the exponentials of both.
             log_add_exp(x, y) =
-                derived::log_add_exp_by((f64::from(x), f64::from(y)), false, f64::exp, f64::ln_1p) as Self, "mp_logaddexp";
+                derived::log_add_exp_by((f64::from(x), f64::from(y)), false, f64::exp, f64::ln_1p) as Self, "logaddexp";
             /// `x * y + z`, rounded once.
             mul_add(x, y, z) = x.mul_add(y, z), "fma";
         }
@@ -118,7 +135,6 @@ macro_rules! declare {
         /// Comparisons are those of IEEE 754: every one with a NaN is false but for "not equal".
         pub trait Real:
             Copy
-            + PartialOrd
             + Add<Output = Self>
             + Sub<Output = Self>
             + Mul<Output = Self>

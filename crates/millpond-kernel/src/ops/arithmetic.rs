@@ -5,7 +5,7 @@ use crate::math::complex::{
     negate as negative_complex, reciprocal as reciprocal_complex, sign as sign_complex,
     square as square_complex, subtract as subtract_complex,
 };
-use crate::math::{Complex, Half, Int, Real};
+use crate::math::{Complex, Half, Int, Mask, Real};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -88,7 +88,7 @@ fn abs<R: Real>(x: R) -> R {
 }
 
 #[inline(always)]
-fn either(a: bool, b: bool) -> bool {
+fn either<M: Mask>(a: M, b: M) -> M {
     a | b
 }
 
@@ -128,7 +128,7 @@ fn hypot<R: Real>(a: R, b: R) -> R {
 }
 
 #[inline(always)]
-fn both(a: bool, b: bool) -> bool {
+fn both<M: Mask>(a: M, b: M) -> M {
     a & b
 }
 
@@ -216,6 +216,6 @@ fn subtract<R: Real>(a: R, b: R) -> R {
 }
 
 #[inline(always)]
-fn same_bool(x: bool) -> bool {
-    same(x)
+fn same_bool<M: Mask>(x: M) -> M {
+    x
 }

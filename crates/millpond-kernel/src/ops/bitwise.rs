@@ -1,6 +1,6 @@
 //! Operations on the bits of integers and on truth values.
 
-use crate::math::Int;
+use crate::math::{Int, Mask};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -33,7 +33,7 @@ macro_rules! bitwise_rows {
 bitwise_rows!(registry);
 
 #[inline(always)]
-fn and_bool(a: bool, b: bool) -> bool {
+fn and_bool<M: Mask>(a: M, b: M) -> M {
     a & b
 }
 
@@ -43,7 +43,7 @@ fn and<I: Int>(a: I, b: I) -> I {
 }
 
 #[inline(always)]
-fn or_bool(a: bool, b: bool) -> bool {
+fn or_bool<M: Mask>(a: M, b: M) -> M {
     a | b
 }
 
@@ -53,7 +53,7 @@ fn or<I: Int>(a: I, b: I) -> I {
 }
 
 #[inline(always)]
-fn xor_bool(a: bool, b: bool) -> bool {
+fn xor_bool<M: Mask>(a: M, b: M) -> M {
     a ^ b
 }
 
@@ -63,7 +63,7 @@ fn xor<I: Int>(a: I, b: I) -> I {
 }
 
 #[inline(always)]
-fn invert_bool(x: bool) -> bool {
+fn invert_bool<M: Mask>(x: M) -> M {
     !x
 }
 

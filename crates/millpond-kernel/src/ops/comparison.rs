@@ -7,7 +7,7 @@ use crate::math::complex::{
     equals as equal_complex, is_finite as isfinite_complex, is_inf as isinf_complex,
     is_nan as isnan_complex,
 };
-use crate::math::{Complex, Int, Real};
+use crate::math::{Complex, Int, Mask, Real};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -49,13 +49,13 @@ macro_rules! comparison_rows {
 comparison_rows!(registry);
 
 #[inline(always)]
-fn equal_bool(a: bool, b: bool) -> bool {
-    a == b
+fn equal_bool<M: Mask>(a: M, b: M) -> M {
+    !(a ^ b)
 }
 
 #[inline(always)]
-fn equal_int<I: Int>(a: I, b: I) -> bool {
-    a == b
+fn equal_int<I: Int>(a: I, b: I) -> I::Mask {
+    a.equals(b)
 }
 
 #[inline(always)]
@@ -64,13 +64,13 @@ fn equal<R: Real>(a: R, b: R) -> R::Mask {
 }
 
 #[inline(always)]
-fn not_equal_bool(a: bool, b: bool) -> bool {
-    a != b
+fn not_equal_bool<M: Mask>(a: M, b: M) -> M {
+    a ^ b
 }
 
 #[inline(always)]
-fn not_equal_int<I: Int>(a: I, b: I) -> bool {
-    a != b
+fn not_equal_int<I: Int>(a: I, b: I) -> I::Mask {
+    !a.equals(b)
 }
 
 #[inline(always)]
@@ -84,13 +84,13 @@ fn not_equal_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
 }
 
 #[inline(always)]
-fn less_bool(a: bool, b: bool) -> bool {
+fn less_bool<M: Mask>(a: M, b: M) -> M {
     !a & b
 }
 
 #[inline(always)]
-fn less_int<I: Int>(a: I, b: I) -> bool {
-    a < b
+fn less_int<I: Int>(a: I, b: I) -> I::Mask {
+    a.less(b)
 }
 
 #[inline(always)]
@@ -106,13 +106,13 @@ fn less_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
 }
 
 #[inline(always)]
-fn less_equal_bool(a: bool, b: bool) -> bool {
+fn less_equal_bool<M: Mask>(a: M, b: M) -> M {
     !a | b
 }
 
 #[inline(always)]
-fn less_equal_int<I: Int>(a: I, b: I) -> bool {
-    a <= b
+fn less_equal_int<I: Int>(a: I, b: I) -> I::Mask {
+    a.less_equal(b)
 }
 
 #[inline(always)]
@@ -126,13 +126,13 @@ fn less_equal_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
 }
 
 #[inline(always)]
-fn greater_bool(a: bool, b: bool) -> bool {
+fn greater_bool<M: Mask>(a: M, b: M) -> M {
     less_bool(b, a)
 }
 
 #[inline(always)]
-fn greater_int<I: Int>(a: I, b: I) -> bool {
-    b < a
+fn greater_int<I: Int>(a: I, b: I) -> I::Mask {
+    b.less(a)
 }
 
 #[inline(always)]
@@ -146,13 +146,13 @@ fn greater_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
 }
 
 #[inline(always)]
-fn greater_equal_bool(a: bool, b: bool) -> bool {
+fn greater_equal_bool<M: Mask>(a: M, b: M) -> M {
     less_equal_bool(b, a)
 }
 
 #[inline(always)]
-fn greater_equal_int<I: Int>(a: I, b: I) -> bool {
-    b <= a
+fn greater_equal_int<I: Int>(a: I, b: I) -> I::Mask {
+    b.less_equal(a)
 }
 
 #[inline(always)]
@@ -166,13 +166,13 @@ fn greater_equal_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
 }
 
 #[inline(always)]
-fn always<T>(_: T) -> bool {
-    true
+fn always<I: Int>(_: I) -> I::Mask {
+    I::Mask::lit(true)
 }
 
 #[inline(always)]
-fn never<T>(_: T) -> bool {
-    false
+fn never<I: Int>(_: I) -> I::Mask {
+    I::Mask::lit(false)
 }
 
 #[inline(always)]
@@ -191,11 +191,11 @@ fn isnan<R: Real>(x: R) -> R::Mask {
 }
 
 #[inline(always)]
-fn always_bool(x: bool) -> bool {
-    always(x)
+fn always_bool<M: Mask>(_: M) -> M {
+    M::lit(true)
 }
 
 #[inline(always)]
-fn never_bool(x: bool) -> bool {
-    never(x)
+fn never_bool<M: Mask>(_: M) -> M {
+    M::lit(false)
 }

@@ -1,7 +1,7 @@
 //! The parts of complex numbers.
 
 use crate::math::complex::{angle as angle_complex, conjugate as conj, proj as proj_complex};
-use crate::math::{Complex, Int, Real};
+use crate::math::{Complex, Int, Mask, Real};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -42,13 +42,13 @@ fn angle<R: Real>(x: R) -> R {
 }
 
 #[inline(always)]
-fn zero_bool(_: bool) -> bool {
-    false
+fn zero_bool<M: Mask>(_: M) -> M {
+    M::lit(false)
 }
 
 #[inline(always)]
 fn zero_int<I: Int>(_: I) -> I {
-    I::ZERO
+    I::lit(0)
 }
 
 #[inline(always)]
@@ -72,6 +72,6 @@ fn proj<R: Real>(x: R) -> R {
 }
 
 #[inline(always)]
-fn same_bool(x: bool) -> bool {
-    same(x)
+fn same_bool<M: Mask>(x: M) -> M {
+    x
 }

@@ -1,6 +1,6 @@
 //! Logic on truth values; numbers count as true unless they are zero.
 
-use crate::math::{Complex, Int, Real};
+use crate::math::{Complex, Int, Mask, Real};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -27,73 +27,73 @@ macro_rules! logical_rows {
 logical_rows!(registry);
 
 #[inline(always)]
-fn and_bool(a: bool, b: bool) -> bool {
+fn and_bool<M: Mask>(a: M, b: M) -> M {
     a & b
 }
 
 #[inline(always)]
-fn and_int<I: Int>(a: I, b: I) -> bool {
-    (a != I::ZERO) & (b != I::ZERO)
+fn and_int<I: Int>(a: I, b: I) -> I::Mask {
+    truth_int(a) & truth_int(b)
 }
 
 #[inline(always)]
-fn and<R: Real<Mask = bool>>(a: R, b: R) -> bool {
+fn and<R: Real>(a: R, b: R) -> R::Mask {
     truth(a) & truth(b)
 }
 
 #[inline(always)]
-fn and_complex<R: Real<Mask = bool>>(a: Complex<R>, b: Complex<R>) -> bool {
+fn and_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
     truth_complex(a) & truth_complex(b)
 }
 
 #[inline(always)]
-fn or_bool(a: bool, b: bool) -> bool {
+fn or_bool<M: Mask>(a: M, b: M) -> M {
     a | b
 }
 
 #[inline(always)]
-fn or_int<I: Int>(a: I, b: I) -> bool {
-    (a != I::ZERO) | (b != I::ZERO)
+fn or_int<I: Int>(a: I, b: I) -> I::Mask {
+    truth_int(a) | truth_int(b)
 }
 
 #[inline(always)]
-fn or<R: Real<Mask = bool>>(a: R, b: R) -> bool {
+fn or<R: Real>(a: R, b: R) -> R::Mask {
     truth(a) | truth(b)
 }
 
 #[inline(always)]
-fn or_complex<R: Real<Mask = bool>>(a: Complex<R>, b: Complex<R>) -> bool {
+fn or_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
     truth_complex(a) | truth_complex(b)
 }
 
 #[inline(always)]
-fn xor_bool(a: bool, b: bool) -> bool {
+fn xor_bool<M: Mask>(a: M, b: M) -> M {
     a ^ b
 }
 
 #[inline(always)]
-fn xor_int<I: Int>(a: I, b: I) -> bool {
-    (a != I::ZERO) ^ (b != I::ZERO)
+fn xor_int<I: Int>(a: I, b: I) -> I::Mask {
+    truth_int(a) ^ truth_int(b)
 }
 
 #[inline(always)]
-fn xor<R: Real<Mask = bool>>(a: R, b: R) -> bool {
+fn xor<R: Real>(a: R, b: R) -> R::Mask {
     truth(a) ^ truth(b)
 }
 
 #[inline(always)]
-fn xor_complex<R: Real<Mask = bool>>(a: Complex<R>, b: Complex<R>) -> bool {
+fn xor_complex<R: Real>(a: Complex<R>, b: Complex<R>) -> R::Mask {
     truth_complex(a) ^ truth_complex(b)
 }
 
 #[inline(always)]
-fn not_bool(x: bool) -> bool {
+fn not_bool<M: Mask>(x: M) -> M {
     !x
 }
 
 #[inline(always)]
-fn not_int<I: Int>(x: I) -> bool {
-    x == I::ZERO
+fn not_int<I: Int>(x: I) -> I::Mask {
+    x.equals(I::lit(0))
 }
 
 #[inline(always)]
@@ -104,6 +104,11 @@ fn not<R: Real>(x: R) -> R::Mask {
 #[inline(always)]
 fn not_complex<R: Real>(z: Complex<R>) -> R::Mask {
     z.re.equals(R::lit(0.0)) & z.im.equals(R::lit(0.0))
+}
+
+#[inline(always)]
+fn truth_int<I: Int>(x: I) -> I::Mask {
+    !not_int(x)
 }
 
 #[inline(always)]

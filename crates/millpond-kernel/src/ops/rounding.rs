@@ -1,6 +1,6 @@
 //! Rounding to integers.
 
-use crate::math::{Complex, Real};
+use crate::math::{Complex, Mask, Real};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -57,6 +57,6 @@ fn trunc<R: Real>(x: R) -> R {
 }
 
 #[inline(always)]
-fn same_bool(x: bool) -> bool {
-    same(x)
+fn same_bool<M: Mask>(x: M) -> M {
+    x
 }

@@ -59,23 +59,20 @@ pub(super) const fn spoken(row: &'static str) -> &'static str {
 /// that gave NaN.
 macro_rules! group {
     ($arity:ident bool $body:ident) => {
-        group!(@plain $arity: Bool super::super::$body)
+        group!(@plain $arity $body Truth: Bool bool)
     };
     ($arity:ident int $body:ident) => {
-        group!(@plain $arity:
-            Int8 super::super::$body::<i8>, Int16 super::super::$body::<i16>,
-            Int32 super::super::$body::<i32>, Int64 super::super::$body::<i64>,
-            Uint8 super::super::$body::<u8>, Uint16 super::super::$body::<u16>,
-            Uint32 super::super::$body::<u32>, Uint64 super::super::$body::<u64>)
+        group!(@plain $arity $body Integer:
+            Int8 i8, Int16 i16, Int32 i32, Int64 i64, Uint8 u8, Uint16 u16, Uint32 u32, Uint64 u64)
     };
     ($arity:ident half $body:ident) => {
-        group!(@plain $arity: Float16 super::super::$body::<f16>, Bfloat16 super::super::$body::<bf16>)
+        group!(@plain $arity $body Short: Float16 f16, Bfloat16 bf16)
     };
     ($arity:ident real $body:ident) => {
-        group!(@plain $arity: Float32 super::super::$body::<f32>, Float64 super::super::$body::<f64>)
+        group!(@plain $arity $body Number: Float32 f32, Float64 f64)
     };
     ($arity:ident complex $body:ident) => {
-        group!(@plain $arity: Complex64 super::super::$body::<f32>, Complex128 super::super::$body::<f64>)
+        group!(@plain $arity $body Number: Complex64 f32, Complex128 f64)
     };
     ($arity:ident lane $body:ident) => {
         group!(@guarded $arity $body
@@ -92,8 +89,14 @@ macro_rules! group {
             Complex64 f32: Complex<Lane<f32>> => Lane<f32>,
             Complex128 f64: Complex<Lane<f64>> => Lane<f64>)
     };
-    (@plain $arity:ident: $($dtype:ident $body:expr),*) => {
-        &[$( Entry { dtype: DType::$dtype, body: &group!(@new $arity)($body) } ),*]
+    (@plain $arity:ident $body:ident $symbol:ident: $($dtype:ident $number:ty),*) => {
+        &[$( Entry {
+            dtype: DType::$dtype,
+            body: &group!(@new $arity)(
+                super::super::$body::<$number>,
+                group!(@template $arity $body $symbol),
+            ),
+        } ),*]
     };
     (@guarded $arity:ident $body:ident $($dtype:ident $float:ty: $value:ty => $output:ty),*) => {
         &[$( Entry {
@@ -101,8 +104,15 @@ macro_rules! group {
             body: &group!(@new_guarded $arity)(
                 group!(@function $arity $body Lane<$float>, $value, $output),
                 super::super::$body::<$float>,
+                group!(@template $arity $body Number),
             ),
         } ),*]
+    };
+    (@template $arity:ident $body:ident $symbol:ident) => {
+        Template {
+            name: concat!(module_path!(), "::", stringify!($body)),
+            trace: || trace::$arity(super::super::$body::<trace::$symbol>),
+        }
     };
     (@function unary $body:ident $real:ty, $value:ty, $output:ty) => {
         group!(@function ($value,) $output, |x| super::super::$body::<$real>(x.0))
@@ -156,6 +166,7 @@ macro_rules! registry {
                     use half::{bf16, f16};
                     use millpond_types::DType;
 
+                    use crate::device::{Template, trace};
                     use crate::host::body::{
                         Binary, Function, GuardedBinary, GuardedUnary, Ternary, Unary,
                     };

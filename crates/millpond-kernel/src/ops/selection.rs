@@ -2,7 +2,7 @@
 //!
 //! A NaN wins over every number, so that it isn't lost.
 
-use crate::math::{Complex, Int, Real};
+use crate::math::{Complex, Int, Mask, Real};
 use crate::ops::row::registry;
 
 /// The rows of the chapter.
@@ -20,14 +20,14 @@ macro_rules! selection_rows {
             binary minimum(x1, x2) { bool minimum_bool, int minimum_int, real minimum, complex minimum_complex } ulp 0
                 { "[1, 5]", "[4, 2]" => "[1, 2]" };
             /// The second operand where the condition holds, else the third.
-            ternary where_(condition, x1, x2) { bool choose_bool, int choose, real choose, complex choose_complex } ulp 0;
+            ternary where_(condition, x1, x2) { bool choose_bool, int choose_int, real choose, complex choose_complex } ulp 0;
         }
     };
 }
 selection_rows!(registry);
 
 #[inline(always)]
-fn maximum_bool(a: bool, b: bool) -> bool {
+fn maximum_bool<M: Mask>(a: M, b: M) -> M {
     a | b
 }
 
@@ -42,7 +42,7 @@ fn maximum<R: Real>(a: R, b: R) -> R {
 }
 
 #[inline(always)]
-fn minimum_bool(a: bool, b: bool) -> bool {
+fn minimum_bool<M: Mask>(a: M, b: M) -> M {
     a & b
 }
 
@@ -85,7 +85,7 @@ fn pick<R: Real>(mask: R::Mask, yes: Complex<R>, no: Complex<R>) -> Complex<R> {
 }
 
 #[inline(always)]
-fn clip_bool(x: bool, low: bool, high: bool) -> bool {
+fn clip_bool<M: Mask>(x: M, low: M, high: M) -> M {
     (x | low) & high
 }
 
@@ -105,18 +105,23 @@ fn clip_complex<R: Real>(x: Complex<R>, low: Complex<R>, high: Complex<R>) -> Co
 }
 
 #[inline(always)]
-fn choose<T>(condition: bool, yes: T, no: T) -> T {
-    if condition { yes } else { no }
+fn choose_bool<M: Mask>(condition: M, yes: M, no: M) -> M {
+    (condition & yes) | (!condition & no)
 }
 
 #[inline(always)]
-fn choose_complex<R>(condition: bool, yes: Complex<R>, no: Complex<R>) -> Complex<R> {
-    if condition { yes } else { no }
+fn choose_int<I: Int>(condition: I::Mask, yes: I, no: I) -> I {
+    I::select(condition, yes, no)
 }
 
 #[inline(always)]
-fn choose_bool(condition: bool, yes: bool, no: bool) -> bool {
-    choose(condition, yes, no)
+fn choose<R: Real>(condition: R::Mask, yes: R, no: R) -> R {
+    R::select(condition, yes, no)
+}
+
+#[inline(always)]
+fn choose_complex<R: Real>(condition: R::Mask, yes: Complex<R>, no: Complex<R>) -> Complex<R> {
+    pick(condition, yes, no)
 }
 
 #[cfg(test)]

@@ -15,19 +15,26 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use millpond_hal::{Access, Address, Footprint, Growing, HostKernel, KernelError, Traffic};
+use millpond_hal::code::DeviceCode;
+use millpond_hal::{
+    Access, Address, Footprint, Growing, HostKernel, KernelError, Moves, Touch, Traffic,
+};
 use millpond_types::shape::Tuple;
 
 mod chain;
+mod code;
 mod compile;
+mod elsewhere;
 mod program;
 mod run;
 
 pub use chain::{Operand, Step, View};
 
 use chain::Chain;
+use elsewhere::Elsewhere;
 use program::Program;
 
+use crate::device::elements::Elements;
 use crate::host::reduce::ReduceKernel;
 
 /// How long a kernel that could begin waits for a further step: about what a program in Python
@@ -46,6 +53,8 @@ pub struct FusedKernel {
     made: Instant,
     sealed: Condvar,
     program: OnceLock<Program>,
+    /// The program as devices carry it out.
+    elements: OnceLock<Elements>,
     operands: Box<[Footprint]>,
 }
 
@@ -88,6 +97,7 @@ impl FusedKernel {
             made: Instant::now(),
             sealed: Condvar::new(),
             program: OnceLock::new(),
+            elements: OnceLock::new(),
         })
     }
 
@@ -207,13 +217,31 @@ unsafe impl HostKernel for FusedKernel {
 
     unsafe fn run(&self, _: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         // SAFETY: the caller vouches for all arrays and the range.
-        unsafe { self.program().run(range) };
+        unsafe { self.program().run(&Moves::default(), range) };
         Ok(())
     }
 
     unsafe fn finish(&self, _: &[Address]) -> Result<(), KernelError> {
         // SAFETY: as above, and every piece was run.
-        unsafe { self.program().finish() }
+        unsafe { self.program().finish(&Moves::default()) }
+    }
+
+    fn grows(&self) -> bool {
+        let draft = self.draft();
+        !draft.is_sealed && draft.chain.is_some()
+    }
+
+    fn touches(&self) -> Vec<Touch> {
+        self.program().touches()
+    }
+
+    fn elsewhere(&self, moves: Moves) -> Option<Box<dyn HostKernel + '_>> {
+        let kernel = self;
+        Some(Box::new(Elsewhere { kernel, moves }))
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.fits_devices().then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

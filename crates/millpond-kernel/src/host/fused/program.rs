@@ -4,7 +4,7 @@
 //! them in order. A node lies where its elements are, if they follow one another in memory, or in a
 //! register, which is scratch memory of one tile.
 
-use millpond_hal::Traffic;
+use millpond_hal::{Address, Moves, Traffic};
 use millpond_types::{DType, Shape};
 use smallvec::SmallVec;
 
@@ -34,6 +34,26 @@ pub(super) struct Scattered {
     pub(super) space: Space,
     pub(super) base: usize,
     pub(super) item: usize,
+}
+
+impl Scattered {
+    /// The base of the elements where they were moved to. They need not begin at it.
+    pub(super) fn place(&self, moves: &Moves) -> Address {
+        moved(moves, self.base, self.space.begin()[0])
+    }
+}
+
+impl Fold {
+    /// The base of the output where it was moved to.
+    pub(super) fn place(&self, moves: &Moves) -> Address {
+        moved(moves, self.base.get(), self.kernel.outputs_lie().0)
+    }
+}
+
+/// A base whose first element is so many bytes further on, moved as that is.
+fn moved(moves: &Moves, base: usize, begin: isize) -> Address {
+    let first = Address::new(base.wrapping_add_signed(begin));
+    Address::new(moves.place(first).get().wrapping_add_signed(-begin))
 }
 
 /// Elements that are the same for the whole kernel, put into a register when it begins.

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use millpond_hal::{Address, HostKernel, KernelError};
+use millpond_hal::{Address, HostKernel, KernelError, Moves};
 use smallvec::SmallVec;
 
 use crate::host::body::{Inputs, MAX_INPUTS};
@@ -38,6 +38,7 @@ impl Slot {
 /// One call of `FusedKernel::run`.
 struct Run<'a> {
     program: &'a Program,
+    moves: &'a Moves,
     level: Level,
     slots: SmallVec<[Slot; 32]>,
     /// Of each reduction, the state of the piece at hand.
@@ -50,9 +51,9 @@ impl Program {
     /// Computes a range of elements.
     ///
     /// # Safety
-    /// The arrays of the chain that the program was made of may be read and written as its steps
-    /// say, and no other thread does it for this range.
-    pub(super) unsafe fn run(&self, range: Range<usize>) {
+    /// The arrays of the chain that the program was made of, where they were moved to, may be read and
+    /// written as its steps say, and no other thread does it for this range.
+    pub(super) unsafe fn run(&self, moves: &Moves, range: Range<usize>) {
         let mut registers = Vec::new();
         let mut own = Registers(MaybeUninit::uninit());
         let count = self.registers();
@@ -71,12 +72,13 @@ impl Program {
                 step: 0,
             },
             Place::Memory(address, item) => Slot {
-                base: Address::new(address).as_ptr(),
+                base: moves.place(Address::new(address)).as_ptr(),
                 step: item,
             },
         };
         let mut run = Run {
             program: self,
+            moves,
             level: simd::current(),
             slots: self.nodes.iter().map(|node| slot(node.place)).collect(),
             states: SmallVec::new(),
@@ -107,10 +109,10 @@ impl Program {
     ///
     /// # Safety
     /// As for `run`, and every piece was run.
-    pub(super) unsafe fn finish(&self) -> Result<(), KernelError> {
+    pub(super) unsafe fn finish(&self, moves: &Moves) -> Result<(), KernelError> {
         for fold in &self.folds {
             // SAFETY: the reduction's output is the caller's.
-            unsafe { fold.kernel.finish(&[fold.base]) }?;
+            unsafe { fold.kernel.finish(&[fold.place(moves)]) }?;
         }
         Ok(())
     }
@@ -160,7 +162,10 @@ impl Run<'_> {
         unsafe { self.tiles(self.output + elements.start..self.output + elements.end) };
         for (fold, &state) in folds.iter().zip(&self.states) {
             // SAFETY: the output is the reduction's, and no other thread has the piece.
-            unsafe { fold.kernel.end(block, output, state, fold.base.as_ptr()) };
+            unsafe {
+                fold.kernel
+                    .end(block, output, state, fold.place(self.moves).as_ptr())
+            };
         }
     }
 
@@ -176,7 +181,7 @@ impl Run<'_> {
         let item = self.program.nodes[usize::from(node)].dtype.size();
         let value: *const u8 = match constant {
             Constant::Scalar(bytes) => bytes.as_ptr(),
-            Constant::Element(address) => Address::new(*address).as_ptr(),
+            Constant::Element(address) => self.moves.place(Address::new(*address)).as_ptr(),
         };
         // SAFETY: one element over and over, and the register has room.
         unsafe { gather(item, value, 0, self.slot(node).base, count) };
@@ -189,10 +194,8 @@ impl Run<'_> {
     unsafe fn carry_out(&mut self, instruction: &Instruction, position: usize, count: usize) {
         match instruction {
             Instruction::Gather { from, to } => {
-                let source = (
-                    from.item,
-                    Address::new(from.base).as_ptr::<u8>().cast_const(),
-                );
+                let base = from.place(self.moves).as_ptr::<u8>();
+                let source = (from.item, base.cast_const());
                 let (operand, elements) = ((&from.space, 0), (position, count));
                 // SAFETY: `count` elements of the source, and a register with room for them.
                 unsafe { gather_space(operand, source, elements, self.slot(*to).base) };
@@ -221,7 +224,7 @@ impl Run<'_> {
             } => {
                 let src = self.slot(*from).at(position);
                 // SAFETY: a made node, and elements that are the caller's.
-                unsafe { store(src, to, (*is_linear, *past), position, count) };
+                unsafe { store(src, (to, self.moves), (*is_linear, *past), position, count) };
             }
             Instruction::Fold { from, number } => {
                 let kernel = &self.program.folds[*number].kernel;
@@ -246,12 +249,12 @@ impl Run<'_> {
 /// `src` holds the elements, whose places may be written.
 unsafe fn store(
     src: *const u8,
-    to: &Scattered,
+    (to, moves): (&Scattered, &Moves),
     (is_linear, past): (bool, bool),
     position: usize,
     count: usize,
 ) {
-    let base = Address::new(to.base).as_ptr::<u8>();
+    let base = to.place(moves).as_ptr::<u8>();
     if is_linear {
         let dst = base.wrapping_offset(to.space.locate(position)[0]);
         let bytes = count * to.item;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use millpond_hal::code::DeviceCode;
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Scalar, Shape};
@@ -25,6 +26,7 @@ pub(crate) fn grain(body: &dyn Body) -> usize {
 }
 
 mod block;
+mod code;
 mod run;
 
 use run::Run;
@@ -279,6 +281,10 @@ unsafe impl HostKernel for MapKernel {
             None => unsafe { run.elements(range) },
         }
         Ok(())
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        Some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

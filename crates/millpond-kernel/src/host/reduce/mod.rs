@@ -11,6 +11,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use millpond_hal::code::DeviceCode;
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
@@ -26,6 +27,7 @@ use crate::simd;
 use crate::template::space::Space;
 use crate::template::split::Split;
 
+mod code;
 mod run;
 
 use run::Run;
@@ -416,6 +418,10 @@ unsafe impl HostKernel for ReduceKernel {
             }
         }
         Ok(())
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        Some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

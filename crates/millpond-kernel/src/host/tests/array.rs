@@ -14,7 +14,7 @@ const GUARD: u8 = 0xA5;
 
 /// How an array lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lie {
+pub(crate) enum Lie {
     Contiguous,
     Offset,
     Sliced,
@@ -24,7 +24,7 @@ pub(super) enum Lie {
 }
 
 impl Lie {
-    pub(super) const ALL: &'static [Self] = &[
+    pub(crate) const ALL: &'static [Self] = &[
         Self::Contiguous,
         Self::Offset,
         Self::Sliced,
@@ -34,7 +34,7 @@ impl Lie {
     ];
 
     /// A layout of two axes.
-    pub(super) fn layout(self, rows: usize, columns: usize) -> Layout {
+    pub(crate) fn layout(self, rows: usize, columns: usize) -> Layout {
         let (r, c) = (rows as isize, columns as isize);
         let (strides, offset) = match self {
             Self::Contiguous => ([c, 1], 0),
@@ -50,15 +50,15 @@ impl Lie {
 
 /// An array of some dtype and layout, in memory with guards on both sides.
 #[derive(Clone, Debug)]
-pub(super) struct Array {
-    pub(super) dtype: DType,
-    pub(super) layout: Layout,
+pub(crate) struct Array {
+    pub(crate) dtype: DType,
+    pub(crate) layout: Layout,
     memory: Vec<u64>,
 }
 
 impl Array {
     /// An array of guard bytes.
-    pub(super) fn blank(dtype: DType, layout: Layout) -> Self {
+    pub(crate) fn blank(dtype: DType, layout: Layout) -> Self {
         let bytes = layout.span().end * dtype.size();
         let memory = vec![u64::from_ne_bytes([GUARD; 8]); bytes.div_ceil(8) + 2];
         Self {
@@ -69,7 +69,7 @@ impl Array {
     }
 
     /// An array with the elements that `value` gives for each number.
-    pub(super) fn of(dtype: DType, layout: Layout, value: impl Fn(usize) -> Scalar) -> Self {
+    pub(crate) fn of(dtype: DType, layout: Layout, value: impl Fn(usize) -> Scalar) -> Self {
         let mut array = Self::blank(dtype, layout);
         for index in 0..array.layout.size() {
             let bytes = value(index).to_bytes(dtype);
@@ -79,7 +79,7 @@ impl Array {
         array
     }
 
-    pub(super) fn address(&mut self) -> Address {
+    pub(crate) fn address(&mut self) -> Address {
         Address::of(self.memory.as_mut_ptr())
     }
 
@@ -107,21 +107,21 @@ impl Array {
         begin..begin + self.dtype.size()
     }
 
-    pub(super) fn raw(&self, index: usize) -> &[u8] {
+    pub(crate) fn raw(&self, index: usize) -> &[u8] {
         &self.bytes()[self.place(index)]
     }
 
-    pub(super) fn raw_mut(&mut self, index: usize) -> &mut [u8] {
+    pub(crate) fn raw_mut(&mut self, index: usize) -> &mut [u8] {
         let place = self.place(index);
         &mut self.bytes_mut()[place]
     }
 
-    pub(super) fn element(&self, index: usize) -> Scalar {
+    pub(crate) fn element(&self, index: usize) -> Scalar {
         Scalar::from_bytes(self.dtype, self.raw(index)).unwrap()
     }
 
     /// Panics if a byte that belongs to no element was changed.
-    pub(super) fn check_guards(&self) {
+    pub(crate) fn check_guards(&self) {
         let mut owned = vec![false; self.bytes().len()];
         for index in 0..self.layout.size() {
             owned[self.place(index)].fill(true);
@@ -135,12 +135,12 @@ impl Array {
 }
 
 /// Runs a kernel over ranges that `cut` gives the ends of, then finishes it.
-pub(super) fn run(kernel: &dyn HostKernel, arrays: &mut [&mut Array], cuts: &[usize]) {
+pub(crate) fn run(kernel: &dyn HostKernel, arrays: &mut [&mut Array], cuts: &[usize]) {
     try_run(kernel, arrays, cuts).unwrap();
 }
 
 /// The same; the first error of a range.
-pub(super) fn try_run(
+pub(crate) fn try_run(
     kernel: &dyn HostKernel,
     arrays: &mut [&mut Array],
     cuts: &[usize],
@@ -163,10 +163,10 @@ pub(super) fn try_run(
 }
 
 /// Forces a level while it lives; one test at a time.
-pub(super) struct AtLevel(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
+pub(crate) struct AtLevel(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 impl AtLevel {
-    pub(super) fn new(level: Level) -> Self {
+    pub(crate) fn new(level: Level) -> Self {
         let guard = simd::tests::hold();
         simd::force(level);
         Self(guard)
@@ -180,7 +180,7 @@ impl Drop for AtLevel {
 }
 
 /// The levels that this processor has.
-pub(super) fn levels() -> impl Iterator<Item = Level> {
+pub(crate) fn levels() -> impl Iterator<Item = Level> {
     Level::ALL
         .iter()
         .copied()
@@ -188,7 +188,7 @@ pub(super) fn levels() -> impl Iterator<Item = Level> {
 }
 
 /// Numbers that operations tend to get wrong, and ordinary ones.
-pub(super) fn sample(dtype: DType, index: usize) -> Scalar {
+pub(crate) fn sample(dtype: DType, index: usize) -> Scalar {
     const ODD: &[f64] = &[
         0.0,
         -0.0,
@@ -234,7 +234,7 @@ pub(super) fn sample(dtype: DType, index: usize) -> Scalar {
 
 /// Whether two elements of a dtype are the same, but for `ulp` units in the last place of the
 /// larger part. NaNs are the same.
-pub(super) fn is_close(dtype: DType, a: Scalar, b: Scalar, ulp: u32) -> bool {
+pub(crate) fn is_close(dtype: DType, a: Scalar, b: Scalar, ulp: u32) -> bool {
     let epsilon = match dtype.real() {
         DType::Float16 => 9.8e-4,
         DType::Bfloat16 => 7.9e-3,

@@ -1,6 +1,6 @@
 //! Kernels against the bodies themselves, element by element, over every layout.
 
-mod array;
+pub(crate) mod array;
 mod fused;
 mod generate;
 mod index;

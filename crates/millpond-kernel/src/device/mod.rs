@@ -1,0 +1,24 @@
+//! Kernels as source for devices that compile.
+//!
+//! # Model
+//! * [`trace`] records a body, the same that host loops run, as an expression.
+//! * `text` prints expressions and types; the files beside it are the prelude, which defines what
+//!   expressions are made of.
+//! * `elements` says what an element-wise kernel does, whatever it is on the host, and `map` makes
+//!   its source and its launches.
+//!
+//! # Guarantees
+//! Where a row's tolerance is zero the results are the host's to the bit, elsewhere within the
+//! tolerance of the exact value; a NaN is a NaN, of any bits. Arithmetic isn't contracted, whatever
+//! the compiler's options are.
+
+pub(crate) mod elements;
+pub(crate) mod map;
+pub(crate) mod reduce;
+#[cfg(test)]
+#[allow(unsafe_code, reason = "runs what was compiled")]
+mod tests;
+mod text;
+pub(crate) mod trace;
+
+pub use trace::{Function, Template};

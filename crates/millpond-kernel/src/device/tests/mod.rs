@@ -1,0 +1,140 @@
+//! Printed kernels against the host's loops.
+//!
+//! Every kernel is compiled twice: for a processor, with the device's words defined by `shim.cuh`, and
+//! run beside the host kernel on the same operands; and by the device's compiler, if it is there.
+
+mod compiler;
+mod fused;
+mod map;
+mod processor;
+mod reduce;
+
+use millpond_hal::HostKernel;
+
+use crate::host::tests::array::{Array, is_close};
+
+/// A kernel and its operands.
+struct Case {
+    /// Makes the kernel for arrays; that of a chain is for these addresses only.
+    make: Box<dyn Fn(&mut [Array]) -> Box<dyn HostKernel>>,
+    /// What the kernel is made of; its operands are the first ones.
+    arrays: Vec<Array>,
+    /// Units in the last place that results may differ by.
+    ulp: u32,
+}
+
+impl Case {
+    /// The kernel over these arrays, which takes no more work.
+    fn kernel(&self, arrays: &mut [Array]) -> Box<dyn HostKernel> {
+        let kernel = (self.make)(arrays);
+        kernel.begin();
+        kernel
+    }
+}
+
+fn key(kernel: &dyn HostKernel) -> Vec<u8> {
+    let mut key = Vec::new();
+    kernel
+        .device_code()
+        .expect("a kernel with code")
+        .key(&mut key);
+    key
+}
+
+/// Every kernel that has code: what both compilers are given.
+fn all() -> Vec<Case> {
+    [
+        map::operations(),
+        map::layouts(),
+        map::casts(),
+        map::rules(),
+        fused::chains(),
+        fused::folds(),
+        reduce::reductions(),
+        reduce::shares(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The sources of all cases, each once, by their keys.
+fn sources(cases: &[Case]) -> Vec<(Vec<u8>, String)> {
+    let mut known = std::collections::HashSet::new();
+    let mut sources = Vec::new();
+    for case in cases {
+        let kernel = case.kernel(&mut case.arrays.clone());
+        let key = key(&*kernel);
+        if known.insert(key.clone()) {
+            sources.push((
+                key,
+                kernel.device_code().expect("a kernel with code").source(),
+            ));
+        }
+    }
+    sources
+}
+
+/// Runs a kernel by the host's loops.
+fn run_on_host(kernel: &dyn HostKernel, arrays: &mut [Array]) {
+    let bases: Vec<_> = arrays[..kernel.operands()]
+        .iter_mut()
+        .map(Array::address)
+        .collect();
+    // SAFETY: the arrays have the layouts that the kernel was made of.
+    unsafe { kernel.run(&bases, 0..kernel.extent()) }.unwrap();
+    // SAFETY: as above.
+    unsafe { kernel.finish(&bases) }.unwrap();
+}
+
+/// Runs all cases as printed, and compares what they write with what host kernels write.
+#[test]
+fn printed_kernels_give_what_host_kernels_give() {
+    let cases = all();
+    let Some(library) = processor::Library::new(sources(&cases)) else {
+        eprintln!("skipped: there is no C++ compiler");
+        return;
+    };
+    let mut wrong = Vec::new();
+    for case in cases {
+        let (mut expected, mut found) = (case.arrays.clone(), case.arrays.clone());
+        run_on_host(&*case.kernel(&mut expected), &mut expected);
+        let kernel = case.kernel(&mut found);
+        library.run(&*kernel, &mut found);
+        for (found, expected) in found.iter().zip(&expected) {
+            found.check_guards();
+            let different = (0..found.layout.size()).find(|&index| {
+                let (a, b) = (found.element(index), expected.element(index));
+                !is_close(found.dtype, a, b, case.ulp)
+            });
+            if let Some(index) = different {
+                let inputs: Vec<_> = case.arrays[1..]
+                    .iter()
+                    .filter(|array| array.layout.size() > index)
+                    .map(|array| array.element(index))
+                    .collect();
+                wrong.push(format!(
+                    "{}, element {index} of {inputs:?}: {:?}, not {:?}",
+                    Described(&*kernel),
+                    found.element(index),
+                    expected.element(index)
+                ));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// A kernel as messages call it.
+struct Described<'a>(&'a dyn HostKernel);
+
+impl std::fmt::Display for Described<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.describe(f)
+    }
+}

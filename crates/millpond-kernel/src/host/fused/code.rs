@@ -1,0 +1,234 @@
+//! A fused kernel on devices that compile: its program, each node once for each element.
+
+use millpond_hal::Address;
+use millpond_hal::code::{Call, DeviceCode, Launches, Machine};
+use smallvec::SmallVec;
+
+use crate::device::elements::{Array, Base, Elements, Step, Value};
+use crate::device::reduce::{Reduce, Supply};
+use crate::host::body::Body;
+use crate::host::fused::FusedKernel;
+use crate::host::fused::program::{Constant, Instruction, Node, Place, Program, Scattered};
+use crate::template::space::Space;
+
+impl Program {
+    /// What it does for each element.
+    pub(super) fn elements(&self) -> Elements {
+        let mut builder = Builder {
+            program: self,
+            elements: Elements::over(self.shape.iter().copied()),
+            values: vec![None; self.nodes.len()],
+        };
+        for (constant, node) in &self.constants {
+            builder.constant(constant, *node);
+        }
+        for instruction in &self.instructions {
+            builder.instruction(instruction);
+        }
+        builder.elements.join_axes();
+        builder.elements
+    }
+}
+
+/// Elements in the making, and the value of each node that was met.
+struct Builder<'a> {
+    program: &'a Program,
+    elements: Elements,
+    values: Vec<Option<Value>>,
+}
+
+impl FusedKernel {
+    /// What it is on devices, if it folds nothing: element-wise work.
+    fn elements(&self) -> &Elements {
+        self.elements.get_or_init(|| self.program().elements())
+    }
+
+    /// Where the results of each reduction go: the first, and bytes from one to the next.
+    fn targets(&self) -> SmallVec<[(Address, isize); 2]> {
+        let folds = self.program().folds.iter();
+        let targets = folds.map(|fold| {
+            let (begin, step) = fold.kernel.outputs_lie();
+            (
+                Address::new(fold.base.get().wrapping_add_signed(begin)),
+                step,
+            )
+        });
+        targets.collect()
+    }
+
+    /// Calls `with` with the reductions of what its steps make, if there are any.
+    fn with_reduce<T>(&self, with: impl FnOnce(&Reduce<'_>) -> T) -> Option<T> {
+        let program = self.program();
+        let pieces = program.pieces?;
+        let supply = Supply::Elements {
+            elements: self.elements(),
+            targets: &self.targets(),
+            outputs: pieces.outputs,
+            length: pieces.length,
+        };
+        let foldings = program
+            .folds
+            .iter()
+            .map(|fold| fold.kernel.folding())
+            .collect();
+        Some(with(&Reduce { supply, foldings }))
+    }
+
+    /// Whether the arguments of a launch fit.
+    pub(super) fn fits_devices(&self) -> bool {
+        self.with_reduce(|reduce| reduce.fits())
+            .unwrap_or_else(|| self.elements().fits())
+    }
+}
+
+impl Builder<'_> {
+    fn constant(&mut self, constant: &Constant, node: Node) {
+        let dtype = self.program.nodes[usize::from(node)].dtype;
+        let value = match *constant {
+            Constant::Scalar(bytes) => {
+                let scalar = self.elements.scalar(dtype, bytes);
+                self.elements.push(Step::Scalar(scalar), dtype)
+            }
+            Constant::Element(address) => {
+                let strides = self.program.shape.iter().map(|_| 0).collect();
+                let array = self.elements.array(Array {
+                    dtype,
+                    base: Base::Address(address),
+                    offset: 0,
+                    strides,
+                });
+                self.elements.load(array)
+            }
+        };
+        self.values[usize::from(node)] = Some(value);
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) {
+        match instruction {
+            Instruction::Gather { from, to } => {
+                let array = self.scattered(from, *to);
+                let value = self.elements.load(array);
+                self.values[usize::from(*to)] = Some(value);
+            }
+            Instruction::Convert { from, to } => {
+                let value = self.read(*from);
+                let dtype = self.program.nodes[usize::from(*to)].dtype;
+                let value = self.elements.convert(value, dtype);
+                self.make(*to, value);
+            }
+            Instruction::Apply { body, inputs, to } => {
+                let inputs = inputs.iter().map(|&node| self.read(node)).collect();
+                let value = self
+                    .elements
+                    .push(Step::Apply(*body, inputs), Body::output(*body));
+                self.make(*to, value);
+            }
+            Instruction::Store { from, to, .. } => {
+                let value = self.read(*from);
+                let array = self.scattered(to, *from);
+                self.elements.stores.push((value, array));
+            }
+            // Reductions are numbered in the order of the program.
+            Instruction::Fold { from, .. } => {
+                let value = self.read(*from);
+                self.elements.kept.push(value);
+            }
+        }
+    }
+
+    /// The value of a node: one that nothing has made lies in memory.
+    fn read(&mut self, node: Node) -> Value {
+        if let Some(value) = self.values[usize::from(node)] {
+            return value;
+        }
+        let array = self.linear(node);
+        let value = self.elements.load(array);
+        self.values[usize::from(node)] = Some(value);
+        value
+    }
+
+    /// A node has this value, and is written if it lies in memory.
+    fn make(&mut self, node: Node, value: Value) {
+        self.values[usize::from(node)] = Some(value);
+        if let Place::Memory(..) = self.program.nodes[usize::from(node)].place {
+            let array = self.linear(node);
+            self.elements.stores.push((value, array));
+        }
+    }
+
+    /// The array of a node whose elements follow one another in memory.
+    fn linear(&mut self, node: Node) -> usize {
+        let known = &self.program.nodes[usize::from(node)];
+        let address = match known.place {
+            Place::Memory(address, _) => address,
+            Place::Register(_) => unreachable!("node {node} is read before it is made"),
+        };
+        let mut step = known.dtype.size() as isize;
+        let mut strides: SmallVec<[isize; 3]> = SmallVec::from_elem(0, self.program.shape.len());
+        for (stride, &size) in strides.iter_mut().zip(&self.program.shape).rev() {
+            *stride = step;
+            step *= size as isize;
+        }
+        self.elements.array(Array {
+            dtype: known.dtype,
+            base: Base::Address(address),
+            offset: 0,
+            strides,
+        })
+    }
+
+    /// The array of elements that lie anywhere, of the dtype of a node.
+    fn scattered(&mut self, scattered: &Scattered, node: Node) -> usize {
+        self.elements.array(Array {
+            dtype: self.program.nodes[usize::from(node)].dtype,
+            base: Base::Address(scattered.base),
+            offset: scattered.space.begin()[0],
+            strides: strides(&scattered.space, &self.program.shape),
+        })
+    }
+}
+
+/// Bytes of a step along each axis of a shape, whose axes are joined in its space.
+fn strides(space: &Space, shape: &[usize]) -> SmallVec<[isize; 3]> {
+    let mut strides: SmallVec<[isize; 3]> = SmallVec::from_elem(0, shape.len());
+    let mut axes = space.axes().iter().rev();
+    let mut axis = axes.next();
+    let mut done = 1;
+    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+        let Some(current) = axis.filter(|_| size > 1) else {
+            continue;
+        };
+        *stride = current.strides[0] * done as isize;
+        done *= size;
+        if done == current.size {
+            axis = axes.next();
+            done = 1;
+        }
+    }
+    strides
+}
+
+// SAFETY: what is loaded and stored are elements of the arrays of steps, for which whoever gave the
+// step answers as for an operand.
+unsafe impl DeviceCode for FusedKernel {
+    fn key(&self, key: &mut Vec<u8>) {
+        if self.with_reduce(|reduce| reduce.key(key)).is_none() {
+            self.elements().key(key);
+        }
+    }
+
+    fn source(&self) -> String {
+        self.with_reduce(|reduce| reduce.source())
+            .unwrap_or_else(|| self.elements().source())
+    }
+
+    fn scratch(&self, machine: &Machine) -> usize {
+        self.with_reduce(|reduce| reduce.scratch(machine))
+            .unwrap_or(0)
+    }
+
+    fn launches(&self, call: &Call<'_>) -> Launches {
+        let launches = self.with_reduce(|reduce| reduce.launches(call));
+        launches.unwrap_or_else(|| self.elements().launches(call))
+    }
+}
