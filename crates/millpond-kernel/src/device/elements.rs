@@ -8,6 +8,7 @@ use millpond_types::DType;
 use smallvec::{SmallVec, smallvec};
 
 use crate::host::body::{Body, MAX_INPUTS};
+use crate::host::index::IndexMode;
 use crate::template::space::Space;
 
 /// A value, by the number of the step that makes it.
@@ -44,8 +45,23 @@ pub(crate) enum Step {
     Convert(Value),
     /// What a body makes of values.
     Apply(&'static dyn Body, SmallVec<[Value; MAX_INPUTS]>),
+    /// The element of an array that indices name besides.
+    Pick(Pick),
     /// What a function of the prelude makes of the element's number and of scalars.
     Rule(&'static str, SmallVec<[usize; 4]>),
+}
+
+/// Which element of an array indices name, from the one on that the array's steps lead to.
+#[derive(Clone, Debug)]
+pub(crate) struct Pick {
+    pub(crate) array: usize,
+    /// The values of the indices.
+    pub(crate) indices: SmallVec<[Value; 1]>,
+    /// The numbers of scalars: for each index the size of its axis and bytes of a step along it.
+    pub(crate) axes: SmallVec<[[usize; 2]; 1]>,
+    pub(crate) mode: IndexMode,
+    /// The array that is the report.
+    pub(crate) report: usize,
 }
 
 /// An element-wise kernel.
@@ -124,6 +140,24 @@ impl Elements {
     pub(crate) fn load(&mut self, array: usize) -> Value {
         let dtype = self.arrays[array].dtype;
         self.push(Step::Load(array), dtype)
+    }
+
+    /// Orders the axes by the steps of an array, the largest outermost.
+    pub(crate) fn sort_axes(&mut self, array: usize) {
+        let mut order: SmallVec<[usize; 4]> = (0..self.axes.len()).collect();
+        let steps = &self.arrays[array].strides;
+        order.sort_by_key(|&axis| std::cmp::Reverse(steps[axis].unsigned_abs()));
+        self.axes = order.iter().map(|&axis| self.axes[axis]).collect();
+        for array in &mut self.arrays {
+            array.strides = order.iter().map(|&axis| array.strides[axis]).collect();
+        }
+    }
+
+    /// Whether some elements are named by indices.
+    pub(crate) fn has_picks(&self) -> bool {
+        self.steps
+            .iter()
+            .any(|(step, _)| matches!(step, Step::Pick(_)))
     }
 
     /// Joins each axis with the next where every array runs on from one in the other, so that the

@@ -1,24 +1,32 @@
 //! Kernels as source for devices that compile.
 //!
 //! # Model
-//! * [`trace`] records a body, the same that host loops run, as an expression.
+//! * `trace` records a body, the same that host loops run, as an expression.
 //! * `text` prints expressions and types; the files beside it are the prelude, which defines what
 //!   expressions are made of.
-//! * `elements` says what an element-wise kernel does, whatever it is on the host, and `map` makes
-//!   its source and its launches.
+//! * `elements` says what an element-wise kernel does, whatever it is on the host; `element` prints
+//!   what is done for each, and `map` and `tile` how threads go over all of them, for a layout
+//!   `class`.
+//! * `reduce` prints reductions, of arrays or of what an element-wise kernel makes; `plan` says who
+//!   folds what.
 //!
 //! # Guarantees
 //! Where a row's tolerance is zero the results are the host's to the bit, elsewhere within the
 //! tolerance of the exact value; a NaN is a NaN, of any bits. Arithmetic isn't contracted, whatever
 //! the compiler's options are.
 
+mod class;
+mod coordinates;
+mod element;
 pub(crate) mod elements;
 pub(crate) mod map;
+mod plan;
 pub(crate) mod reduce;
 #[cfg(test)]
 #[allow(unsafe_code, reason = "runs what was compiled")]
 mod tests;
 mod text;
+mod tile;
 pub(crate) mod trace;
 
 pub use trace::{Function, Template};

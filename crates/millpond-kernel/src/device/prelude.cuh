@@ -91,7 +91,25 @@ struct word<16> {
     typedef uint4 type;
 };
 
-// Neighbours that are moved by one access.
+// Elements lie at any address, as foreign memory may.
+template <class T>
+MP_DEVICE T read(const char* from) {
+    if (reinterpret_cast<unsigned long long>(from) % sizeof(T) == 0) return *reinterpret_cast<const T*>(from);
+    T value;
+    for (int byte = 0; byte < int(sizeof(T)); byte++) reinterpret_cast<char*>(&value)[byte] = from[byte];
+    return value;
+}
+
+template <class T>
+MP_DEVICE void write(char* to, T value) {
+    if (reinterpret_cast<unsigned long long>(to) % sizeof(T) == 0) {
+        *reinterpret_cast<T*>(to) = value;
+        return;
+    }
+    for (int byte = 0; byte < int(sizeof(T)); byte++) to[byte] = reinterpret_cast<char*>(&value)[byte];
+}
+
+// Neighbours that are moved by one access, where they are aligned for it: several always are.
 template <class T, int V>
 struct pack {
     typedef typename stored<T>::type element;
@@ -101,21 +119,36 @@ struct pack {
         element each[V];
     };
 
-    MP_DEVICE pack() {}
     MP_DEVICE T get(int index) const { return stored<T>::load(each[index]); }
     MP_DEVICE void set(int index, T value) { each[index] = stored<T>::store(value); }
-    MP_DEVICE void load(const char* from) { all = *reinterpret_cast<const whole*>(from); }
-    MP_DEVICE void store(char* to) const { *reinterpret_cast<whole*>(to) = all; }
+    MP_DEVICE void load(const char* from) {
+        if constexpr (V == 1) {
+            all = read<whole>(from);
+        } else {
+            all = *reinterpret_cast<const whole*>(from);
+        }
+    }
+    MP_DEVICE void store(char* to) const {
+        if constexpr (V == 1) {
+            write(to, all);
+        } else {
+            *reinterpret_cast<whole*>(to) = all;
+        }
+    }
 };
 
 template <class T>
 MP_DEVICE T load(const char* from) {
-    return stored<T>::load(*reinterpret_cast<const typename stored<T>::type*>(from));
+    pack<T, 1> one;
+    one.load(from);
+    return one.get(0);
 }
 
 template <class T>
 MP_DEVICE void store(char* to, T value) {
-    *reinterpret_cast<typename stored<T>::type*>(to) = stored<T>::store(value);
+    pack<T, 1> one;
+    one.set(0, value);
+    one.store(to);
 }
 
 // Division by a number that is known when a kernel is launched: of 31 bits by a product, of more as
@@ -180,7 +213,8 @@ MP_DEVICE T max(T a, T b) {
 #define MP_BOTH_2(name, single, wide)                                    \
     MP_DEVICE float name(float x, float y) { return ::single(x, y); } \
     MP_DEVICE double name(double x, double y) { return ::wide(x, y); }
-// One whose short version errs by more than two units in the last place.
+// One whose short version errs by more than two units in the last place, as a run over all floats showed or
+// its documentation says.
 #define MP_WIDE_1(name, wide)                                       \
     MP_DEVICE float name(float x) { return float(::wide(double(x))); } \
     MP_DEVICE double name(double x) { return ::wide(x); }
@@ -190,12 +224,12 @@ MP_DEVICE T max(T a, T b) {
 
 MP_BOTH_1(fabs, fabsf, fabs)
 MP_BOTH_1(exp, expf, exp)
-MP_BOTH_1(exp2, exp2f, exp2)
+MP_WIDE_1(exp2, exp2)
 MP_BOTH_1(expm1, expm1f, expm1)
 MP_BOTH_1(log, logf, log)
 MP_BOTH_1(log1p, log1pf, log1p)
 MP_BOTH_1(log2, log2f, log2)
-MP_BOTH_1(log10, log10f, log10)
+MP_WIDE_1(log10, log10)
 MP_BOTH_1(rsqrt, rsqrtf, rsqrt)
 MP_BOTH_1(cbrt, cbrtf, cbrt)
 MP_BOTH_1(sin, sinf, sin)
@@ -205,9 +239,8 @@ MP_BOTH_1(asin, asinf, asin)
 MP_BOTH_1(acos, acosf, acos)
 MP_BOTH_1(atan, atanf, atan)
 MP_WIDE_2(atan2, atan2)
-MP_WIDE_2(pow, pow)
 MP_WIDE_1(sinh, sinh)
-MP_BOTH_1(cosh, coshf, cosh)
+MP_WIDE_1(cosh, cosh)
 MP_BOTH_1(tanh, tanhf, tanh)
 MP_WIDE_1(atanh, atanh)
 MP_BOTH_1(floor, floorf, floor)
@@ -220,6 +253,18 @@ MP_BOTH_2(nextafter, nextafterf, nextafter)
 
 MP_DEVICE float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 MP_DEVICE double fma(double x, double y, double z) { return ::fma(x, y, z); }
+
+// By a logarithm of more digits than the result has; the rules of zeros, of what is infinite and of roots of
+// negative numbers are the short function's.
+MP_DEVICE float pow(float x, float y) {
+    const float magnitude = ::fabsf(x), half_y = 0.5f * y;
+    const bool is_plain = magnitude > 0 && magnitude <= constants<float>::largest &&
+                          ::fabsf(y) <= constants<float>::largest && (x > 0 || ::truncf(y) == y);
+    if (!is_plain) return ::powf(x, y);
+    const float power = float(::exp2(multiply(double(y), ::log2(double(magnitude)))));
+    return x < 0 && ::truncf(half_y) != half_y ? -power : power;
+}
+MP_DEVICE double pow(double x, double y) { return ::pow(x, y); }
 
 // Squares of floats are exact in the wider format and overflow nowhere there.
 MP_DEVICE float hypot(float x, float y) {
@@ -437,6 +482,34 @@ MP_DEVICE H neighbour(H x, H y, int infinity, int nan) {
 }
 MP_DEVICE half nextafter(half x, half y) { return neighbour(x, y, 0x7c00, 0x7e00); }
 MP_DEVICE bfloat nextafter(bfloat x, bfloat y) { return neighbour(x, y, 0x7f80, 0x7fc0); }
+
+// ---- Indices ----
+
+// Tells the host what was found, if nobody has told it anything yet.
+MP_DEVICE void tell(char* report, u64 number, u64 index) {
+    u64* words = reinterpret_cast<u64*>(report);
+    if (atomicCAS(words, u64(0), u64(1)) == 0) {
+        words[1] = number;
+        words[2] = index;
+    }
+}
+// From the end if negative. One outside of the axis is told of, and names the first element.
+template <class T>
+MP_DEVICE i64 checked(T index, i64 size, char* report, u64 number) {
+    const i64 turned = i64(index) + (is_signed<T> && index < T(0) ? size : 0);
+    if (u64(turned) < u64(size)) return turned;
+    tell(report, number, u64(index));
+    return 0;
+}
+template <class T>
+MP_DEVICE i64 clipped(T index, i64 size, char*, u64) {
+    if (is_signed<T> && index < T(0)) return 0;
+    return u64(index) < u64(size) ? i64(index) : size - 1;
+}
+template <class T>
+MP_DEVICE i64 wrapped(T index, i64 size, char*, u64) {
+    return is_signed<T> ? remainder(i64(index), size) : i64(u64(index) % u64(size));
+}
 
 // ---- Rules of arrays that are made of nothing ----
 

@@ -240,7 +240,12 @@ struct reduce_position {
         return better || (tie && b.index < a.index) ? b : a;
     }
     static MP_DEVICE state nothing() { return {by::worst(), ~u64(0)}; }
-    static MP_DEVICE state push(state to, T value, u64 index) { return choose(to, {value, index}); }
+    // The elements of a thread come in their order: of equal ones the first stays.
+    static MP_DEVICE state push(state to, T value, u64 index) {
+        const bool better = by::before(value, to.value) || (is_nan(value) && !is_nan(to.value)) ||
+                            to.index == ~u64(0);
+        return better ? state{value, index} : to;
+    }
     static MP_DEVICE state start() { return nothing(); }
     static MP_DEVICE state absorb(state to, state run) { return choose(to, run); }
     static MP_DEVICE state merge(state a, state b) { return choose(a, b); }
@@ -332,9 +337,13 @@ struct reduce_scaled {
         return {largest, add(part(a, largest), part(b, largest))};
     }
     static MP_DEVICE scaled nothing() { return {SCALE::nothing(), 0.0}; }
+    // One factor for each element. What has no scale counts as well: it isn't asked for its sum.
     static MP_DEVICE scaled push(scaled to, double value, u64) {
-        const double largest = SCALE::magnitude(value);
-        return merge(to, {largest, largest == SCALE::nothing() ? 0.0 : 1.0});
+        const double added = SCALE::magnitude(value);
+        const bool is_larger = added > to.largest || added != added;
+        const double high = is_larger ? added : to.largest, low = is_larger ? to.largest : added;
+        const double factor = low == high ? 1.0 : SCALE::factor(low, high);
+        return {high, is_larger ? add(multiply(to.sum, factor), 1.0) : add(to.sum, factor)};
     }
     static MP_DEVICE scaled start() { return nothing(); }
     static MP_DEVICE scaled absorb(scaled to, scaled run) { return merge(to, run); }
@@ -371,21 +380,6 @@ using reduce_reduce_hypot = reduce_scaled<lengths>;
 
 constexpr int WARP = 32, BLOCK = 256;
 
-template <class T>
-MP_DEVICE T shuffled_down(T value, int delta) {
-    union words {
-        T value;
-        u32 each[(sizeof(T) + 3) / 4];
-        MP_DEVICE words() {}
-    } all;
-    all.value = value;
-#pragma unroll
-    for (unsigned int word = 0; word < (sizeof(T) + 3) / 4; word++) {
-        all.each[word] = __shfl_down_sync(0xffffffffu, all.each[word], delta);
-    }
-    return all.value;
-}
-
 // The state of groups of as many neighbouring threads of a warp, in the first of each.
 template <class K>
 MP_DEVICE typename K::State warp_merge(typename K::State state, int lanes) {
@@ -410,38 +404,46 @@ MP_DEVICE typename K::State block_merge(typename K::State state, typename K::Sta
 }
 
 // Folds a thread's share of the elements `begin..end` of an output: packs of `V`, of which `begin` is
-// a multiple.
+// a multiple, several at a time, and what fills no pack.
 template <int V, class K>
 MP_DEVICE typename K::State share(const K& kernel, typename K::Position begin, typename K::Position end,
                                   typename K::Position lane, typename K::Position lanes) {
-    typedef typename K::Position Index;
-    constexpr int UNROLL = V * sizeof(typename K::template Batch<1>) <= 32 ? 4 : 2;
+    typedef typename K::Position Position;
+    constexpr int BYTES = V * sizeof(typename K::template Batch<1>);
+    constexpr int UNROLL = BYTES <= 8 ? 8 : BYTES <= 16 ? 4 : 2;
+    const Position packs = end > begin ? (end - begin) / V : 0;
     typename K::State state = K::start();
-    Index at = begin + lane * V;
-    const Index step = lanes * V;
-    for (; at + (UNROLL - 1) * step + V <= end; at += UNROLL * step) {
+    Position pack = lane;
+    for (; pack + (UNROLL - 1) * lanes < packs; pack += UNROLL * lanes) {
         typename K::template Batch<V> batch[UNROLL];
 #pragma unroll
-        for (int u = 0; u < UNROLL; u++) kernel.load(at + u * step, batch[u]);
+        for (int u = 0; u < UNROLL; u++) kernel.load(begin + (pack + u * lanes) * V, batch[u]);
         typename K::Partial partial = K::nothing();
 #pragma unroll
-        for (int u = 0; u < UNROLL; u++) kernel.push(at + u * step, batch[u], partial);
+        for (int u = 0; u < UNROLL; u++) kernel.push(begin + (pack + u * lanes) * V, batch[u], partial);
         state = K::absorb(state, partial);
     }
-    for (; at < end; at += step) {
+    if (pack < packs) {
+        typename K::template Batch<V> batch[UNROLL];
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) {
+            if (pack + u * lanes < packs) kernel.load(begin + (pack + u * lanes) * V, batch[u]);
+        }
         typename K::Partial partial = K::nothing();
-        if (at + V <= end) {
-            typename K::template Batch<V> batch;
-            kernel.load(at, batch);
-            kernel.push(at, batch, partial);
-        } else {
-            for (Index one = at; one < end; one++) {
-                typename K::template Batch<1> batch;
-                kernel.load(one, batch);
-                kernel.push(one, batch, partial);
-            }
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) {
+            if (pack + u * lanes < packs) kernel.push(begin + (pack + u * lanes) * V, batch[u], partial);
         }
         state = K::absorb(state, partial);
+    }
+    if constexpr (V > 1) {
+        for (Position at = begin + packs * V + lane; at < end; at += lanes) {
+            typename K::template Batch<1> batch;
+            typename K::Partial partial = K::nothing();
+            kernel.load(at, batch);
+            kernel.push(at, batch, partial);
+            state = K::absorb(state, partial);
+        }
     }
     return state;
 }

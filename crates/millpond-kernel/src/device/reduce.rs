@@ -12,25 +12,13 @@ use millpond_hal::code::{Arguments, Call, Launch, Launches, Machine};
 use millpond_types::DType;
 use smallvec::SmallVec;
 
+use crate::device::class::Class;
+use crate::device::coordinates::{push_divisor, write_coordinates, write_divisors};
 use crate::device::elements::Elements;
-use crate::device::map::{
-    Class, LONG, MOST_ARGUMENTS, THREADS, grid, pad, push_divisor, write_coordinates,
-    write_divisors,
-};
+use crate::device::map::{MOST_ARGUMENTS, THREADS, grid, pad};
+use crate::device::plan::{Method, Plan, WARP};
 use crate::device::text::{prelude, type_name};
 use crate::template::space::Space;
-
-/// Elements of an output up to which lanes of a warp are enough.
-const SHORT: usize = 1024;
-
-/// Elements worth a block of their own.
-const PIECE: usize = 8192;
-
-/// Rows worth a block of their own, of columns.
-const ROWS: usize = 256;
-
-/// Threads of a warp, and outputs that a block takes side by side.
-const WARP: usize = 32;
 
 /// The most bytes that the state of a reducer has.
 const STATE: usize = 32;
@@ -68,7 +56,7 @@ pub(crate) enum Supply<'a> {
     /// that it keeps, and writes to an address, at so many bytes for each output.
     Elements {
         elements: &'a Elements,
-        targets: &'a [(Address, isize)],
+        targets: SmallVec<[(Address, isize); 1]>,
         outputs: usize,
         length: usize,
     },
@@ -80,153 +68,10 @@ pub(crate) struct Reduce<'a> {
     pub(crate) foldings: SmallVec<[Folding; 1]>,
 }
 
-/// Who folds what.
-struct Plan {
-    method: &'static str,
-    /// Blocks of threads.
-    blocks: u32,
-    /// Elements of a piece, and pieces of an output.
-    piece: usize,
-    pieces: usize,
-    /// Lanes that take an output.
-    lanes: usize,
-}
-
 impl Reduce<'_> {
-    fn outputs(&self) -> usize {
-        match self.supply {
-            Supply::Array { kept, .. } => kept.size(),
-            Supply::Elements { outputs, .. } => outputs,
-        }
-    }
-
-    fn length(&self) -> usize {
-        match self.supply {
-            Supply::Array { reduced, .. } => reduced.size(),
-            Supply::Elements { length, .. } => length,
-        }
-    }
-
-    fn is_long(&self) -> bool {
-        self.outputs().saturating_mul(self.length().max(1)) >= LONG
-    }
-
-    /// Whether the elements of an output follow one another.
-    fn follows(&self) -> bool {
-        match &self.supply {
-            Supply::Array { dtype, reduced, .. } => {
-                reduced.inner_stride(0) == dtype.size() as isize || reduced.axes().is_empty()
-            }
-            Supply::Elements { .. } => true,
-        }
-    }
-
-    /// Whether outputs are folded along their elements.
-    fn is_along(&self) -> bool {
-        match &self.supply {
-            Supply::Array { kept, reduced, .. } => {
-                let (along, across) = (reduced.inner_stride(0), kept.inner_stride(1));
-                along.unsigned_abs() <= across.unsigned_abs() || kept.inner_size() < WARP
-            }
-            Supply::Elements { .. } => true,
-        }
-    }
-
-    /// Elements of a pack.
-    fn pack(&self) -> usize {
-        match &self.supply {
-            Supply::Array { dtype, .. } if self.is_along() && self.follows() => 16 / dtype.size(),
-            Supply::Array { .. } => 1,
-            Supply::Elements { elements, .. } => Class::new(elements).pack,
-        }
-    }
-
-    /// Whether packs can be moved by one access each.
-    fn is_aligned(&self, bases: &[Address]) -> bool {
-        let pack = self.pack();
-        if pack == 1 {
-            return false;
-        }
-        match &self.supply {
-            Supply::Array { kept, reduced, .. } => {
-                let first = bases[1]
-                    .get()
-                    .wrapping_add_signed(kept.begin()[1] + reduced.begin()[0]);
-                let outer = &reduced.axes()[..reduced.axes().len().saturating_sub(1)];
-                let strides = kept.axes().iter().map(|axis| axis.strides[1]);
-                let mut strides = strides.chain(outer.iter().map(|axis| axis.strides[0]));
-                first.is_multiple_of(16)
-                    && strides.all(|stride| stride.unsigned_abs().is_multiple_of(16))
-                    && (outer.is_empty() || reduced.inner_size().is_multiple_of(pack))
-            }
-            Supply::Elements {
-                elements,
-                length,
-                outputs,
-                ..
-            } => {
-                (*outputs == 1 || length.is_multiple_of(pack))
-                    && elements.is_aligned(&Class::new(elements), &elements.addresses(bases))
-            }
-        }
-    }
-
-    fn plan(&self, machine: &Machine) -> Plan {
-        let (outputs, length) = (self.outputs(), self.length());
-        let most = grid(machine, usize::MAX / 2) as usize;
-        let cut = |share: usize, least: usize, unit: usize| {
-            let pieces = if share < 2 * most {
-                (2 * most)
-                    .div_ceil(share.max(1))
-                    .min(length.div_ceil(least))
-                    .max(1)
-            } else {
-                1
-            };
-            let piece = length.div_ceil(pieces).next_multiple_of(unit).max(unit);
-            (piece, length.div_ceil(piece).max(1))
-        };
-        if !self.is_along() {
-            let groups = outputs.div_ceil(WARP);
-            let (piece, pieces) = cut(groups, ROWS, 1);
-            let blocks = (groups * pieces).min(most) as u32;
-            return Plan {
-                method: "columns",
-                blocks,
-                piece,
-                pieces,
-                lanes: 1,
-            };
-        }
-        if length <= SHORT && outputs > 1 {
-            let lanes = length
-                .div_ceil(4 * self.pack())
-                .clamp(1, WARP)
-                .next_power_of_two();
-            let blocks = grid(machine, outputs * lanes);
-            return Plan {
-                method: "lanes",
-                blocks,
-                piece: length,
-                pieces: 1,
-                lanes,
-            };
-        }
-        let (piece, pieces) = cut(outputs, PIECE, 1024);
-        let blocks = (outputs * pieces).min(most) as u32;
-        Plan {
-            method: "blocks",
-            blocks,
-            piece,
-            pieces,
-            lanes: 1,
-        }
-    }
-
     /// Whether the arguments of a launch fit.
     pub(crate) fn fits(&self) -> bool {
         let plan = Plan {
-            method: "",
             blocks: 0,
             piece: 0,
             pieces: 0,
@@ -238,6 +83,7 @@ impl Reduce<'_> {
     /// Appends what the source is made from.
     pub(crate) fn key(&self, key: &mut Vec<u8>) {
         key.extend(b"reduce ");
+        key.push(self.method() as u8);
         match &self.supply {
             Supply::Array {
                 dtype,
@@ -356,7 +202,7 @@ impl Reduce<'_> {
             Supply::Elements {
                 elements, targets, ..
             } => {
-                for (address, step) in *targets {
+                for (address, step) in targets {
                     arguments.push_address(*address);
                     arguments.push((*step as i64).to_ne_bytes());
                 }
@@ -379,10 +225,10 @@ impl Reduce<'_> {
         };
         let (outer, inner) = (kept.axes().len(), reduced.axes().len());
         let offset = |names: &[(String, String)]| {
-            names
-                .iter()
-                .map(|(x, step)| format!(" + mp::i64({x}) * {step}"))
-                .collect::<String>()
+            names.iter().fold(String::new(), |mut text, (x, step)| {
+                let _ = write!(text, " + mp::i64({x}) * {step}");
+                text
+            })
         };
         let steps = |what: &str| {
             (0..outer)
@@ -525,28 +371,31 @@ impl Reduce<'_> {
 
     fn write_entries(&self, text: &mut String) {
         let mut entry = |name: &str, shared: usize, call: &str| {
-            let _ = write!(text, "MP_ENTRY({name})(const Arguments a) {{\n");
+            let _ = writeln!(text, "MP_ENTRY({name})(const Arguments a) {{");
             if shared > 0 {
                 let _ = writeln!(text, "    __shared__ Kernel::State shared[{shared}];");
             }
             let _ = write!(text, "    {call};\n}}\n\n");
         };
-        if self.is_along() {
-            let packs = [("wide", self.pack()), ("narrow", 1)];
-            for (name, pack) in packs
-                .into_iter()
-                .filter(|&(name, pack)| pack > 1 || name == "narrow")
-            {
-                let blocks = format!("mp::by_blocks<{pack}, Kernel>(a, shared)");
-                entry(&format!("blocks_{name}"), THREADS / WARP, &blocks);
-                entry(
-                    &format!("lanes_{name}"),
-                    0,
-                    &format!("mp::by_lanes<{pack}, Kernel>(a)"),
-                );
+        let packs = [("wide", self.pack()), ("narrow", 1)];
+        let packs = packs
+            .into_iter()
+            .filter(|&(name, pack)| pack > 1 || name == "narrow");
+        match self.method() {
+            Method::Columns => entry("columns", THREADS, "mp::by_columns<Kernel>(a, shared)"),
+            Method::Lanes => {
+                for (name, pack) in packs {
+                    let call = format!("mp::by_lanes<{pack}, Kernel>(a)");
+                    entry(&format!("lanes_{name}"), 0, &call);
+                }
+                return;
             }
-        } else {
-            entry("columns", THREADS, "mp::by_columns<Kernel>(a, shared)");
+            Method::Blocks => {
+                for (name, pack) in packs {
+                    let call = format!("mp::by_blocks<{pack}, Kernel>(a, shared)");
+                    entry(&format!("blocks_{name}"), THREADS / WARP, &call);
+                }
+            }
         }
         entry(
             "merge",
@@ -572,12 +421,12 @@ impl Reduce<'_> {
         }
         let plan = self.plan(call.machine);
         let is_wide = self.is_aligned(call.bases);
-        let entry = match (plan.method, is_wide) {
-            ("columns", _) => "columns",
-            ("lanes", true) => "lanes_wide",
-            ("lanes", false) => "lanes_narrow",
-            (_, true) => "blocks_wide",
-            (_, false) => "blocks_narrow",
+        let entry = match (self.method(), is_wide) {
+            (Method::Columns, _) => "columns",
+            (Method::Lanes, true) => "lanes_wide",
+            (Method::Lanes, false) => "lanes_narrow",
+            (Method::Blocks, true) => "blocks_wide",
+            (Method::Blocks, false) => "blocks_narrow",
         };
         let arguments = self.arguments(call.bases, call.scratch, &plan);
         let launch = |entry, blocks: u32| Launch {

@@ -187,6 +187,26 @@ impl Space {
         self.axes.iter().all(|axis| axis.strides[operand] == 0)
     }
 
+    /// Bytes of a step of an operand along each axis of the shape that an ordered space was made of.
+    pub(crate) fn strides(&self, operand: usize, shape: &[usize]) -> SmallVec<[isize; 3]> {
+        let mut strides: SmallVec<[isize; 3]> = SmallVec::from_elem(0, shape.len());
+        let mut axes = self.axes.iter().rev();
+        let mut axis = axes.next();
+        let mut done = 1;
+        for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+            let Some(current) = axis.filter(|_| size > 1) else {
+                continue;
+            };
+            *stride = current.strides[operand] * done as isize;
+            done *= size;
+            if done == current.size {
+                axis = axes.next();
+                done = 1;
+            }
+        }
+        strides
+    }
+
     /// Where each operand begins.
     pub(crate) const fn begin(&self) -> Offsets {
         self.begin
@@ -281,6 +301,16 @@ mod tests {
         assert_eq!(space.axes().len(), 1);
         assert_eq!(space.locate(0), [0, 5, 0, 0]);
         assert_eq!(space.locate(5), [5, 0, 0, 0]);
+    }
+
+    #[test]
+    fn joined_axes_have_the_steps_of_their_shape() {
+        let a = layout(&[3, 1, 2, 4, 5], &[40, 9, 20, 5, 1], 0);
+        let b = layout(&[3, 1, 2, 4, 5], &[7, 3, 100, 25, 5], 0);
+        let space = Space::ordered(&[3, 1, 2, 4, 5], &[Some((&a, 2)), Some((&b, 1))]);
+        assert_eq!(space.axes().len(), 2);
+        assert_eq!(space.strides(0, &[3, 1, 2, 4, 5])[..], [80, 0, 40, 10, 2]);
+        assert_eq!(space.strides(1, &[3, 1, 2, 4, 5])[..], [7, 0, 100, 25, 5]);
     }
 
     #[test]

@@ -53,6 +53,10 @@ impl Compiler {
         paths.into_iter().find_map(|path| Self::open(&path))
     }
 
+    #[allow(
+        clippy::missing_transmute_annotations,
+        reason = "the field says the type"
+    )]
     fn open(path: &std::path::Path) -> Option<Self> {
         let path = CString::new(path.to_str()?).ok()?;
         // SAFETY: the compiler's library, which may be loaded at any time.

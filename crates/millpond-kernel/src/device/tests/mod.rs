@@ -5,11 +5,12 @@
 
 mod compiler;
 mod fused;
+mod index;
 mod map;
 mod processor;
 mod reduce;
 
-use millpond_hal::HostKernel;
+use millpond_hal::{HostKernel, KernelError};
 
 use crate::host::tests::array::{Array, is_close};
 
@@ -52,6 +53,8 @@ fn all() -> Vec<Case> {
         fused::folds(),
         reduce::reductions(),
         reduce::shares(),
+        index::picks(),
+        index::lines(),
     ]
     .into_iter()
     .flatten()
@@ -76,15 +79,15 @@ fn sources(cases: &[Case]) -> Vec<(Vec<u8>, String)> {
 }
 
 /// Runs a kernel by the host's loops.
-fn run_on_host(kernel: &dyn HostKernel, arrays: &mut [Array]) {
+fn run_on_host(kernel: &dyn HostKernel, arrays: &mut [Array]) -> Result<(), KernelError> {
     let bases: Vec<_> = arrays[..kernel.operands()]
         .iter_mut()
         .map(Array::address)
         .collect();
     // SAFETY: the arrays have the layouts that the kernel was made of.
-    unsafe { kernel.run(&bases, 0..kernel.extent()) }.unwrap();
+    unsafe { kernel.run(&bases, 0..kernel.extent()) }?;
     // SAFETY: as above.
-    unsafe { kernel.finish(&bases) }.unwrap();
+    unsafe { kernel.finish(&bases) }
 }
 
 /// Runs all cases as printed, and compares what they write with what host kernels write.
@@ -98,9 +101,17 @@ fn printed_kernels_give_what_host_kernels_give() {
     let mut wrong = Vec::new();
     for case in cases {
         let (mut expected, mut found) = (case.arrays.clone(), case.arrays.clone());
-        run_on_host(&*case.kernel(&mut expected), &mut expected);
+        let outcome = run_on_host(&*case.kernel(&mut expected), &mut expected);
         let kernel = case.kernel(&mut found);
-        library.run(&*kernel, &mut found);
+        assert_eq!(
+            library.run(&*kernel, &mut found),
+            outcome,
+            "{}",
+            Described(&*kernel)
+        );
+        if outcome.is_err() {
+            continue;
+        }
         for (found, expected) in found.iter().zip(&expected) {
             found.check_guards();
             let different = (0..found.layout.size()).find(|&index| {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 use millpond_hal::code::{Call, Machine};
-use millpond_hal::{Address, HostKernel};
+use millpond_hal::{Address, HostKernel, KernelError};
 
 use crate::device::text::shared_prelude;
 use crate::host::tests::array::Array;
@@ -88,7 +88,11 @@ impl Library {
     }
 
     /// Runs a kernel over the arrays.
-    pub(super) fn run(&self, kernel: &dyn HostKernel, arrays: &mut [Array]) {
+    pub(super) fn run(
+        &self,
+        kernel: &dyn HostKernel,
+        arrays: &mut [Array],
+    ) -> Result<(), KernelError> {
         let entry = self.entries[&super::key(kernel)];
         let code = kernel.device_code().expect("a kernel with code");
         let operands = arrays[..kernel.operands()].iter_mut();
@@ -134,7 +138,12 @@ impl Library {
                 super::Described(kernel)
             );
         }
-        assert_eq!(report, [0; 4]);
+        assert!(report[0] == 0 || code.reports());
+        if report[0] == 0 {
+            Ok(())
+        } else {
+            Err(code.error(report))
+        }
     }
 }
 

@@ -34,34 +34,34 @@ fn case(reduction: &'static Reduction, input: Array, axes: &[usize]) -> Option<C
     })
 }
 
-/// Every reduction of every dtype, along rows, columns and both, short and long.
+/// Every reduction of every dtype, along rows.
 pub(super) fn reductions() -> Vec<Case> {
     let mut cases = Vec::new();
     for &reduction in REDUCTIONS {
         for &dtype in DType::ALL {
-            for (rows, columns, axes) in [(5, 37, &[1][..]), (40, 70, &[0]), (9, 12, &[0, 1])] {
-                let layout = Lie::Contiguous.layout(rows, columns);
-                let input = Array::of(dtype, layout, |index| sample(dtype, index));
-                cases.extend(case(reduction, input, axes));
-            }
+            let layout = Lie::Contiguous.layout(5, 37);
+            let input = Array::of(dtype, layout, |index| sample(dtype, index));
+            cases.extend(case(reduction, input, &[1]));
         }
     }
     cases
 }
 
-/// Elements that lie in every way, in numbers for every way of sharing them.
+/// Elements that lie in every way, along rows, columns and both, in numbers for every way of sharing
+/// them.
 pub(super) fn shares() -> Vec<Case> {
     let mut cases = Vec::new();
     for name in ["sum", "argmax", "var"] {
         let reduction = find_reduction(name).unwrap();
-        for (rows, columns) in [
+        let shapes = [
             (3, 5000),
-            (2, 40000),
+            (1, 40000),
             (700, 40),
-            (5000, 3),
-            (40000, 33),
+            (1500, 3),
+            (3000, 33),
             (1, 1),
-        ] {
+        ];
+        for (rows, columns) in shapes {
             for &lie in Lie::ALL {
                 for axes in [&[0][..], &[1], &[0, 1]] {
                     let layout = lie.layout(rows, columns);

@@ -1,6 +1,7 @@
 // The device's own words for a compiler of the host: a grid is a loop, and the threads of a block take
 // turns, each up to its next barrier.
 #include <math.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
@@ -29,86 +30,59 @@ static inline double rsqrt(double x) { return double(1.0L / ::sqrtl((long double
 
 enum Wait { RUNS, AT_BLOCK, AT_WARP, ENDED };
 static const unsigned MOST = 256, WARP = 32, STACK = 64 << 10;
-static ucontext_t scheduler, fibers[MOST];
+// A context begins a thread; later turns are jumps, which are much faster.
+static ucontext_t scheduler_context, contexts[MOST];
+static jmp_buf scheduler, fibers[MOST];
+static bool has_begun[MOST];
 static Wait waits[MOST];
 static char stacks[MOST][STACK];
 static unsigned current;
 static void (*body)(const void*);
 static const void* body_arguments;
-static unsigned long long slots[MOST];
 
 static void wait_for(Wait what) {
     const unsigned me = current;
     waits[me] = what;
-    swapcontext(&fibers[me], &scheduler);
-    current = me;
-    threadIdx.x = me;
+    if (_setjmp(fibers[me]) == 0) _longjmp(scheduler, 1);
 }
 
 static inline void __syncthreads() { wait_for(AT_BLOCK); }
 static inline void __syncwarp() { wait_for(AT_WARP); }
 
+// What threads hand to each other, in turn in two places, so that one is read while the next is written.
+static char slots[2][MOST][64];
+static unsigned turns[MOST];
+
 template <class T>
 static inline T exchange(T value, unsigned from) {
-    memcpy(&slots[current], &value, sizeof(T));
+    const unsigned turn = turns[current]++ % 2;
+    memcpy(slots[turn][current], &value, sizeof(T));
     wait_for(AT_WARP);
     T result;
-    memcpy(&result, &slots[from], sizeof(T));
-    wait_for(AT_WARP);
+    memcpy((void*)&result, slots[turn][from], sizeof(T));
     return result;
 }
-template <class T>
-static inline T __shfl_xor_sync(unsigned, T value, int mask) {
-    return exchange(value, current ^ mask);
-}
-template <class T>
-static inline T __shfl_down_sync(unsigned, T value, int delta) {
-    return exchange(value, current % WARP + delta < WARP ? current + delta : current);
-}
-template <class T>
-static inline T __shfl_up_sync(unsigned, T value, int delta) {
-    return exchange(value, current % WARP >= unsigned(delta) ? current - delta : current);
-}
-static inline unsigned __ballot_sync(unsigned, bool holds) {
-    slots[current] = holds;
-    wait_for(AT_WARP);
-    unsigned result = 0;
-    for (unsigned lane = 0; lane < WARP; lane++) {
-        result |= unsigned(slots[current / WARP * WARP + lane] != 0) << lane;
-    }
-    wait_for(AT_WARP);
-    return result;
-}
-static inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
-template <class T>
-static inline T atomicExch(T* at, T value) {
-    const T old = *at;
-    *at = value;
-    return old;
-}
-template <class T>
-static inline T atomicCAS(T* at, T expected, T value) {
-    const T old = *at;
+static inline unsigned long long atomicCAS(unsigned long long* at, unsigned long long expected,
+                                           unsigned long long value) {
+    const unsigned long long old = *at;
     if (old == expected) *at = value;
-    return old;
-}
-template <class T>
-static inline T atomicAdd(T* at, T value) {
-    const T old = *at;
-    *at += value;
-    return old;
-}
-template <class T>
-static inline T atomicMax(T* at, T value) {
-    const T old = *at;
-    if (old < value) *at = value;
     return old;
 }
 
 static void fiber() {
     body(body_arguments);
     waits[current] = ENDED;
-    swapcontext(&fibers[current], &scheduler);
+    _longjmp(scheduler, 1);
+}
+
+// Lets a thread run up to its next barrier, or its end.
+static void resume(unsigned me) {
+    current = me;
+    threadIdx.x = me;
+    if (_setjmp(scheduler) != 0) return;
+    if (has_begun[me]) _longjmp(fibers[me], 1);
+    has_begun[me] = true;
+    swapcontext(&scheduler_context, &contexts[me]);
 }
 
 // Lets those go on that wait, where all of a group do that have not ended.
@@ -134,20 +108,20 @@ static int run_block(unsigned threads, bool has_barriers) {
         return 0;
     }
     for (unsigned me = 0; me < threads; me++) {
-        getcontext(&fibers[me]);
-        fibers[me].uc_stack.ss_sp = stacks[me];
-        fibers[me].uc_stack.ss_size = STACK;
-        fibers[me].uc_link = nullptr;
-        makecontext(&fibers[me], fiber, 0);
+        getcontext(&contexts[me]);
+        contexts[me].uc_stack.ss_sp = stacks[me];
+        contexts[me].uc_stack.ss_size = STACK;
+        contexts[me].uc_link = nullptr;
+        makecontext(&contexts[me], fiber, 0);
+        has_begun[me] = false;
+        turns[me] = 0;
         waits[me] = RUNS;
     }
     for (;;) {
         unsigned ran = 0, ended = 0;
         for (unsigned me = 0; me < threads; me++) {
             if (waits[me] == RUNS) {
-                current = me;
-                threadIdx.x = me;
-                swapcontext(&scheduler, &fibers[me]);
+                resume(me);
                 ran++;
             }
             ended += waits[me] == ENDED;
@@ -231,6 +205,11 @@ static inline unsigned short float_to_half(float value) {
     // A place of the smallest numbers is one, of others as many as their exponents tell.
     const unsigned int number = unit == -24 ? steps : steps + ((unsigned int)(unit + 24) << 10);
     return (unsigned short)(sign | number);
+}
+
+template <class T>
+static inline T shuffled_down(T value, int delta) {
+    return exchange(value, current % WARP + delta < WARP ? current + delta : current);
 }
 
 }  // namespace mp

@@ -9,7 +9,6 @@ use crate::device::reduce::{Reduce, Supply};
 use crate::host::body::Body;
 use crate::host::fused::FusedKernel;
 use crate::host::fused::program::{Constant, Instruction, Node, Place, Program, Scattered};
-use crate::template::space::Space;
 
 impl Program {
     /// What it does for each element.
@@ -44,7 +43,7 @@ impl FusedKernel {
     }
 
     /// Where the results of each reduction go: the first, and bytes from one to the next.
-    fn targets(&self) -> SmallVec<[(Address, isize); 2]> {
+    fn targets(&self) -> SmallVec<[(Address, isize); 1]> {
         let folds = self.program().folds.iter();
         let targets = folds.map(|fold| {
             let (begin, step) = fold.kernel.outputs_lie();
@@ -56,28 +55,25 @@ impl FusedKernel {
         targets.collect()
     }
 
-    /// Calls `with` with the reductions of what its steps make, if there are any.
-    fn with_reduce<T>(&self, with: impl FnOnce(&Reduce<'_>) -> T) -> Option<T> {
+    /// The reductions of what its steps make, if there are any.
+    fn reduce(&self) -> Option<Reduce<'_>> {
         let program = self.program();
         let pieces = program.pieces?;
         let supply = Supply::Elements {
             elements: self.elements(),
-            targets: &self.targets(),
+            targets: self.targets(),
             outputs: pieces.outputs,
             length: pieces.length,
         };
-        let foldings = program
-            .folds
-            .iter()
-            .map(|fold| fold.kernel.folding())
-            .collect();
-        Some(with(&Reduce { supply, foldings }))
+        let foldings = program.folds.iter().map(|fold| fold.kernel.folding());
+        let foldings = foldings.collect();
+        Some(Reduce { supply, foldings })
     }
 
     /// Whether the arguments of a launch fit.
     pub(super) fn fits_devices(&self) -> bool {
-        self.with_reduce(|reduce| reduce.fits())
-            .unwrap_or_else(|| self.elements().fits())
+        let reduce = self.reduce();
+        reduce.map_or_else(|| self.elements().fits(), |reduce| reduce.fits())
     }
 }
 
@@ -183,52 +179,36 @@ impl Builder<'_> {
             dtype: self.program.nodes[usize::from(node)].dtype,
             base: Base::Address(scattered.base),
             offset: scattered.space.begin()[0],
-            strides: strides(&scattered.space, &self.program.shape),
+            strides: scattered.space.strides(0, &self.program.shape),
         })
     }
-}
-
-/// Bytes of a step along each axis of a shape, whose axes are joined in its space.
-fn strides(space: &Space, shape: &[usize]) -> SmallVec<[isize; 3]> {
-    let mut strides: SmallVec<[isize; 3]> = SmallVec::from_elem(0, shape.len());
-    let mut axes = space.axes().iter().rev();
-    let mut axis = axes.next();
-    let mut done = 1;
-    for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-        let Some(current) = axis.filter(|_| size > 1) else {
-            continue;
-        };
-        *stride = current.strides[0] * done as isize;
-        done *= size;
-        if done == current.size {
-            axis = axes.next();
-            done = 1;
-        }
-    }
-    strides
 }
 
 // SAFETY: what is loaded and stored are elements of the arrays of steps, for which whoever gave the
 // step answers as for an operand.
 unsafe impl DeviceCode for FusedKernel {
     fn key(&self, key: &mut Vec<u8>) {
-        if self.with_reduce(|reduce| reduce.key(key)).is_none() {
-            self.elements().key(key);
+        match self.reduce() {
+            Some(reduce) => reduce.key(key),
+            None => self.elements().key(key),
         }
     }
 
     fn source(&self) -> String {
-        self.with_reduce(|reduce| reduce.source())
-            .unwrap_or_else(|| self.elements().source())
+        match self.reduce() {
+            Some(reduce) => reduce.source(),
+            None => self.elements().source(),
+        }
     }
 
     fn scratch(&self, machine: &Machine) -> usize {
-        self.with_reduce(|reduce| reduce.scratch(machine))
-            .unwrap_or(0)
+        self.reduce().map_or(0, |reduce| reduce.scratch(machine))
     }
 
     fn launches(&self, call: &Call<'_>) -> Launches {
-        let launches = self.with_reduce(|reduce| reduce.launches(call));
-        launches.unwrap_or_else(|| self.elements().launches(call))
+        match self.reduce() {
+            Some(reduce) => reduce.launches(call),
+            None => self.elements().launches(call),
+        }
     }
 }

@@ -164,7 +164,7 @@ impl Run<'_> {
             // SAFETY: the output is the reduction's, and no other thread has the piece.
             unsafe {
                 fold.kernel
-                    .end(block, output, state, fold.place(self.moves).as_ptr())
+                    .end(block, output, state, fold.place(self.moves).as_ptr());
             };
         }
     }

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use millpond_hal::code::DeviceCode;
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
@@ -40,18 +41,18 @@ pub struct Line<'a> {
 /// fails it, and then nothing was set.
 pub struct LineKernel {
     name: &'static str,
-    direction: Direction,
-    dtype: DType,
-    axis: Axis,
-    called: usize,
+    pub(super) direction: Direction,
+    pub(super) dtype: DType,
+    pub(super) axis: Axis,
+    pub(super) called: usize,
     /// Bytes from one element of the array to the next.
-    stride: isize,
+    pub(super) stride: isize,
     /// Bytes from one element of the packed side to the next: those of an element, or none.
-    step: usize,
+    pub(super) step: usize,
     /// Indices, and the bytes that they begin at.
-    indices: (usize, usize),
+    pub(super) indices: (usize, usize),
     /// The bytes that the first element of the array and of the packed side begin at.
-    begins: [usize; 2],
+    pub(super) begins: [usize; 2],
     /// The bytes that the array lies in.
     span: Range<usize>,
     /// The shape of the packed side.
@@ -210,6 +211,10 @@ unsafe impl HostKernel for LineKernel {
             };
         }
         sized!(self.dtype.size(), run)
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.has_code().then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,6 +11,7 @@
 
 mod axes;
 mod block;
+mod code;
 pub mod count;
 pub mod line;
 pub mod mask;

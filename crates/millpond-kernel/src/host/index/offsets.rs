@@ -77,6 +77,26 @@ impl Indices {
         self.dtype
     }
 
+    /// The positions in row-major order: where the index lies.
+    pub(super) const fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// What the axis is called.
+    pub(super) const fn called(&self) -> usize {
+        self.axis
+    }
+
+    /// Elements of the axis.
+    pub(super) const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Bytes from one element of the axis to the next.
+    pub(super) const fn stride(&self) -> isize {
+        self.stride
+    }
+
     /// Bytes that are read.
     pub(super) fn footprint(&self) -> Range<usize> {
         self.footprint.clone()

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use millpond_hal::code::DeviceCode;
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
@@ -78,16 +79,19 @@ pub struct PickIndex<'a> {
 /// base that its layout's offset counts from. What is written overlaps nothing else.
 pub struct PickKernel {
     name: &'static str,
-    direction: Direction,
-    dtype: DType,
+    pub(super) direction: Direction,
+    pub(super) dtype: DType,
     shape: Shape,
     result: Shape,
     footprints: [Footprint; 2],
-    indices: SmallVec<[Indices; 1]>,
-    mode: IndexMode,
+    pub(super) indices: SmallVec<[Indices; 1]>,
+    pub(super) mode: IndexMode,
     /// The positions in row-major order: where the packed side is, and the array along them.
-    positions: Space,
-    /// The array's axes without indices.
+    pub(super) positions: Space,
+    pub(super) positions_shape: Shape,
+    /// The array's axes without indices, as `positions`.
+    pub(super) kept: Space,
+    /// The same as what moves at once.
     block: Block,
     /// Positions of a tile.
     tile: usize,
@@ -112,6 +116,13 @@ impl PickKernel {
             &[
                 Some((&indexed.packed_positions, size)),
                 Some((&indexed.array_positions, size)),
+            ],
+        );
+        let kept = Space::new(
+            indexed.packed_kept.shape(),
+            &[
+                Some((&indexed.packed_kept, size)),
+                Some((&indexed.array_kept, size)),
             ],
         );
         let is_shared = pick.direction == Direction::Set && positions.size() >= MANY;
@@ -154,6 +165,8 @@ impl PickKernel {
             mode: pick.mode,
             tile: (TILE_WORK / block.piece_bytes().max(1)).clamp(1, TILE),
             positions,
+            positions_shape: indexed.packed_positions.shape().into(),
+            kept,
             block,
             shares,
         })
@@ -405,6 +418,10 @@ unsafe impl HostKernel for PickKernel {
             // SAFETY: as above.
             Direction::Set => unsafe { self.set(bases, range) },
         }
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.has_code().then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

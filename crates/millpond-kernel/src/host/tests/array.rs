@@ -54,6 +54,8 @@ pub(crate) struct Array {
     pub(crate) dtype: DType,
     pub(crate) layout: Layout,
     memory: Vec<u64>,
+    /// Bytes of the memory before the address.
+    begin: usize,
 }
 
 impl Array {
@@ -65,6 +67,7 @@ impl Array {
             dtype,
             layout,
             memory,
+            begin: 0,
         }
     }
 
@@ -79,8 +82,18 @@ impl Array {
         array
     }
 
+    /// The same elements, so many bytes further on: less than a word.
+    pub(crate) fn moved(mut self, bytes: usize) -> Self {
+        let memory = self.bytes().to_vec();
+        let all = self.bytes_mut();
+        all[bytes..].copy_from_slice(&memory[..memory.len() - bytes]);
+        all[..bytes].fill(GUARD);
+        self.begin += bytes;
+        self
+    }
+
     pub(crate) fn address(&mut self) -> Address {
-        Address::of(self.memory.as_mut_ptr())
+        Address::of(self.memory.as_mut_ptr()).offset(self.begin)
     }
 
     fn bytes(&self) -> &[u8] {
@@ -103,7 +116,7 @@ impl Array {
             at += (rest % size) as isize * stride;
             rest /= size;
         }
-        let begin = at as usize * self.dtype.size();
+        let begin = self.begin + at as usize * self.dtype.size();
         begin..begin + self.dtype.size()
     }
 

@@ -1,7 +1,7 @@
 //! Fused kernels: random chains give the same bits as their steps one after the other, but for signs of NaNs.
 
 use half::f16;
-use millpond_hal::{Address, Growing, HostKernel};
+use millpond_hal::{Access, Address, Growing, HostKernel, Moves};
 use millpond_testkit::dice::Dice;
 use millpond_types::{DType, Layout, Scalar};
 
@@ -473,4 +473,89 @@ fn random_chains_give_the_bits_of_their_steps() {
 fn random_chains_with_reductions_in_pieces_give_the_bits_of_their_steps() {
     let reduced: usize = (0..12).map(|seed| compare(seed, 2, 70_000, 12).1).sum();
     assert!(reduced > 3, "only {reduced} reductions were joined");
+}
+
+#[test]
+fn a_kernel_works_on_bytes_that_were_moved() {
+    const ROWS: usize = 3;
+    const COLUMNS: usize = 400;
+    let layout = Layout::contiguous(&[ROWS, COLUMNS], 4).unwrap();
+    // Every other element of the source, so that it is gathered.
+    let strided = Layout::new(&[ROWS, COLUMNS], &[2 * COLUMNS as isize, 2], 1).unwrap();
+    let sums = Layout::contiguous(&[ROWS], 4).unwrap();
+    let source: Vec<f32> = (0..2 * ROWS * COLUMNS)
+        .map(|index| index as f32 * 1e-3)
+        .collect();
+    let (mut made, mut total) = (vec![0.0_f32; ROWS * COLUMNS], vec![0.0_f32; ROWS]);
+    let view = |layout, base| View {
+        dtype: DType::Float32,
+        layout,
+        base,
+    };
+    let from = view(&strided, Address::of(source.as_ptr()));
+    let to = view(&layout, Address::of(made.as_mut_ptr()));
+    let sum = view(&sums, Address::of(total.as_mut_ptr()));
+    let kernel = FusedKernel::new(&Step {
+        operation: find("exp"),
+        computes: &[DType::Float32],
+        output: to,
+        inputs: &[Operand::Array(from)],
+    })
+    .unwrap();
+    let reduction = find_reduction("sum").unwrap();
+    let signature = reduction
+        .resolve(DType::Float32, None, DType::Float64)
+        .unwrap();
+    let (input, output) = ((DType::Float32, &layout), (DType::Float32, &sums));
+    let fold = ReduceKernel::new(reduction, signature, output, input, &[1], 0.0).unwrap();
+    assert!(kernel.grows());
+    kernel.join_reduction(Box::new(fold), &to, &sum).unwrap();
+    kernel.seal();
+    assert!(!kernel.grows());
+
+    let mut bytes: Vec<_> = kernel
+        .touches()
+        .into_iter()
+        .map(|touch| (touch.access, touch))
+        .collect();
+    bytes.sort_by_key(|(access, _)| access.writes());
+    let sizes: Vec<_> = bytes
+        .iter()
+        .map(|(access, touch)| (*access, touch.bytes))
+        .collect();
+    let read = 4 * (2 * ROWS * COLUMNS - 1);
+    assert_eq!(sizes[0], (Access::Read, read));
+    assert_eq!(sizes.len(), 3);
+    let mut moves = Moves::default();
+    let mut elsewhere: Vec<Vec<f32>> = Vec::new();
+    for (_, touch) in &bytes {
+        let first = touch.address.as_ptr::<f32>().cast_const();
+        // SAFETY: what the kernel touches is memory of this test, made of whole numbers.
+        let mut moved = unsafe { std::slice::from_raw_parts(first, touch.bytes / 4) }.to_vec();
+        let address = touch.address.get();
+        moves.add(
+            address..address + touch.bytes,
+            Address::of(moved.as_mut_ptr()),
+        );
+        elsewhere.push(moved);
+    }
+    let moved = kernel.elsewhere(moves).unwrap();
+    // SAFETY: the bytes lie where the moves say.
+    unsafe { moved.run(&[], 0..moved.extent()) }.unwrap();
+    // SAFETY: as above.
+    unsafe { moved.finish(&[]) }.unwrap();
+    assert!(
+        made.iter().chain(&total).all(|&value| value == 0.0),
+        "written where it was"
+    );
+    // SAFETY: the arrays of the test.
+    unsafe { kernel.run(&[], 0..kernel.extent()) }.unwrap();
+    // SAFETY: as above.
+    unsafe { kernel.finish(&[]) }.unwrap();
+    for (expected, name) in [(&made, "elements"), (&total, "sums")] {
+        assert!(
+            elsewhere[1..].contains(expected),
+            "{name} are made elsewhere"
+        );
+    }
 }

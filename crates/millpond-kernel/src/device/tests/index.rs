@@ -1,0 +1,166 @@
+//! Cases of getting elements by indices.
+
+use millpond_types::{DType, Layout, Scalar};
+
+use super::Case;
+use crate::host::tests::array::{Array, sample};
+use crate::{Direction, IndexMode, Line, LineKernel, Pick, PickIndex, PickKernel};
+
+/// An array of a shape, some indices along some of its axes, and what the packed side is.
+struct Picked {
+    array: Layout,
+    packed: Layout,
+    positions: (usize, usize),
+    along: bool,
+    /// Axes and shapes of the indices.
+    axes: &'static [usize],
+    shape: Layout,
+}
+
+fn plain(shape: &[usize]) -> Layout {
+    Layout::contiguous(shape, 1).unwrap()
+}
+
+/// Indices of a dtype, within the axis unless `modes` may bring them there.
+fn indices(dtype: DType, layout: Layout, size: usize, mode: IndexMode) -> Array {
+    Array::of(dtype, layout, |number| {
+        let index = (number * 7 + 3) as i128 % (2 * size as i128) - size as i128;
+        let index = match mode {
+            IndexMode::Check if dtype == DType::Uint64 => index.rem_euclid(size as i128),
+            IndexMode::Check => index,
+            _ => index * 3,
+        };
+        Scalar::Int(if dtype == DType::Uint64 {
+            index.abs()
+        } else {
+            index
+        })
+    })
+}
+
+fn case(picked: Picked, index_dtype: DType, mode: IndexMode) -> Case {
+    let dtype = DType::Float32;
+    let source = Array::of(dtype, picked.array.clone(), |index| sample(dtype, index));
+    let packed = Array::blank(dtype, picked.packed);
+    let (axes, positions, along) = (picked.axes, picked.positions, picked.along);
+    let found = axes.iter().map(|&axis| {
+        indices(
+            index_dtype,
+            picked.shape.clone(),
+            picked.array.shape()[axis],
+            mode,
+        )
+    });
+    Case {
+        arrays: [packed, source].into_iter().chain(found).collect(),
+        make: Box::new(move |arrays| {
+            let indices = axes
+                .iter()
+                .zip(&arrays[2..])
+                .map(|(&axis, array)| PickIndex {
+                    axis,
+                    called: axis,
+                    dtype: index_dtype,
+                    layout: &array.layout,
+                });
+            let kernel = PickKernel::new(&Pick {
+                name: "take",
+                direction: Direction::Get,
+                dtype,
+                array: &arrays[1].layout,
+                packed: &arrays[0].layout,
+                indices: &indices.collect::<Vec<_>>(),
+                positions,
+                along,
+                mode,
+                threads: 1,
+            });
+            Box::new(kernel.unwrap())
+        }),
+        ulp: 0,
+    }
+}
+
+/// Rows, columns, single elements and elements along an axis.
+pub(super) fn picks() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (dtype, mode) in [
+        (DType::Int64, IndexMode::Check),
+        (DType::Uint64, IndexMode::Check),
+        (DType::Int8, IndexMode::Wrap),
+        (DType::Uint64, IndexMode::Clip),
+        (DType::Int32, IndexMode::Clip),
+    ] {
+        let rows = Picked {
+            array: plain(&[9, 5]),
+            packed: plain(&[70, 5]),
+            positions: (0, 1),
+            along: false,
+            axes: &[0],
+            shape: plain(&[70]),
+        };
+        let columns = Picked {
+            array: Layout::new(&[9, 5], &[1, 9], 4).unwrap(),
+            packed: plain(&[9, 2, 6]),
+            positions: (1, 2),
+            along: false,
+            axes: &[1],
+            shape: Layout::new(&[2, 6], &[1, 2], 1).unwrap(),
+        };
+        let elements = Picked {
+            array: plain(&[9, 5]),
+            packed: Layout::new(&[70], &[2], 1).unwrap(),
+            positions: (0, 1),
+            along: false,
+            axes: &[0, 1],
+            shape: plain(&[70]),
+        };
+        let along = Picked {
+            array: plain(&[9, 5]),
+            packed: plain(&[9, 3]),
+            positions: (0, 2),
+            along: true,
+            axes: &[1],
+            shape: plain(&[9, 3]),
+        };
+        for picked in [rows, columns, elements, along] {
+            cases.push(case(picked, dtype, mode));
+        }
+    }
+    cases
+}
+
+/// Elements of a line, and one that it doesn't have.
+pub(super) fn lines() -> Vec<Case> {
+    let line = |last: i128| Case {
+        arrays: vec![
+            Array::blank(DType::Int16, plain(&[11])),
+            Array::of(
+                DType::Int16,
+                Layout::new(&[8], &[-2], 15).unwrap(),
+                |index| sample(DType::Int16, index),
+            ),
+            Array::of(DType::Int64, plain(&[11]).at_offset(1), |number| {
+                Scalar::Int(if number == 10 {
+                    last
+                } else {
+                    number as i128 % 16 - 8
+                })
+            }),
+        ],
+        make: Box::new(|arrays| {
+            let line = LineKernel::new(&Line {
+                name: "take",
+                direction: Direction::Get,
+                dtype: DType::Int16,
+                array: &arrays[1].layout,
+                packed: &arrays[0].layout,
+                indices: &arrays[2].layout,
+                called: 2,
+            });
+            Box::new(line.unwrap())
+        }),
+        ulp: 0,
+    };
+    vec![line(7), line(8), line(-9)]
+}
