@@ -146,6 +146,7 @@ macro_rules! integers {
             type Mask = bool;
 
             #[inline(always)]
+            #[allow(clippy::cast_lossless, reason = "one spelling for all widths")]
             fn lit(value: i8) -> Self {
                 value as $int
             }

@@ -81,7 +81,9 @@ pub(super) fn layouts() -> Vec<Case> {
         for &a in Lie::ALL {
             for &b in Lie::ALL {
                 for &out in &Lie::ALL[..5] {
-                    if rows * columns > 1000 && (a as usize + b as usize + out as usize) % 4 > 0 {
+                    if rows * columns > 1000
+                        && !(a as usize + b as usize + out as usize).is_multiple_of(4)
+                    {
                         continue;
                     }
                     let input = |lie: Lie, dtype| {
@@ -170,7 +172,7 @@ fn extreme(dtype: DType, index: usize) -> Scalar {
     match dtype {
         DType::Int64 => Scalar::Int(i128::from((i64::MIN >> (index % 63)) + (index % 3) as i64)),
         DType::Uint64 => Scalar::Int(i128::from((u64::MAX >> (index % 63)) - (index % 3) as u64)),
-        _ if dtype.is_complex() || index % 2 == 0 => sample(dtype, index),
+        _ if dtype.is_complex() || index.is_multiple_of(2) => sample(dtype, index),
         DType::Float16 | DType::Bfloat16 | DType::Float32 | DType::Float64 => {
             Scalar::Float(ENDS[index / 2 % ENDS.len()])
         }

@@ -14,10 +14,13 @@ use millpond_hal::{HostKernel, KernelError};
 
 use crate::host::tests::array::{Array, is_close};
 
+/// Makes a kernel for arrays.
+type Make = dyn Fn(&mut [Array]) -> Box<dyn HostKernel>;
+
 /// A kernel and its operands.
 struct Case {
     /// Makes the kernel for arrays; that of a chain is for these addresses only.
-    make: Box<dyn Fn(&mut [Array]) -> Box<dyn HostKernel>>,
+    make: Box<Make>,
     /// What the kernel is made of; its operands are the first ones.
     arrays: Vec<Array>,
     /// Units in the last place that results may differ by.
