@@ -11,6 +11,7 @@ use millpond_hal::{
 };
 use millpond_types::MemoryKind;
 
+use crate::api::StreamHandle;
 use crate::card::Card;
 use crate::memory;
 use crate::queue::{CudaQueue, QueueHandle, Standing};
@@ -94,6 +95,17 @@ impl Device for CudaDevice {
     fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError> {
         self.check_alive()?;
         Err(self.unsupported(&format!("partition {partition:?}")))
+    }
+
+    unsafe fn wait_for_stream(&self, stream: usize) -> Result<(), DeviceError> {
+        self.check_alive()?;
+        let wait = || {
+            let current = self.card().enter()?;
+            // SAFETY: the caller's promise.
+            let code = unsafe { current.api().stream_synchronize(StreamHandle(stream)) };
+            current.check("cuStreamSynchronize", code)
+        };
+        wait().map_err(|error| self.card().refusal("wait_for_stream", &error))
     }
 
     fn shutdown(&self) {

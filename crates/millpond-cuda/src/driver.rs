@@ -8,7 +8,9 @@ use millpond_hal::{Device, DeviceError, Driver};
 
 use crate::api::{Found, Search, search};
 use crate::card::Card;
+use crate::compiler;
 use crate::device::{CudaDevice, System};
+use crate::program::{Store, Workshop};
 
 /// The name that device names begin with.
 pub(crate) const NAME: &str = "cuda";
@@ -19,13 +21,22 @@ pub(crate) const NAME: &str = "cuda";
 pub struct CudaConfig {
     /// Where the driver's library is. `None` leaves that to the system's loader.
     pub library: Option<PathBuf>,
+    /// Where the compiler's library is, NVRTC. `None` looks for one.
+    pub compiler: Option<PathBuf>,
+    /// Folders of Python packages, of which the vendor's have a compiler.
+    pub packages: Vec<PathBuf>,
+    /// The folder where compiled kernels are kept. `None` keeps them for the process only.
+    pub cache: Option<PathBuf>,
 }
 
 impl CudaConfig {
     /// The library of this path, or the one that the system's loader finds.
     #[must_use]
     pub fn with_library(library: Option<PathBuf>) -> Self {
-        Self { library }
+        Self {
+            library,
+            ..Self::default()
+        }
     }
 }
 
@@ -41,6 +52,9 @@ pub struct CudaDriver {
 /// What looking for devices came to.
 struct Outcome {
     search: Search,
+    /// Who looked for a compiler found this.
+    compilers: compiler::Search,
+    system: Option<Arc<System>>,
     /// Devices that are there but can't be used, each a message.
     unusable: Vec<String>,
     devices: Vec<Arc<CudaDevice>>,
@@ -59,10 +73,16 @@ impl CudaDriver {
     /// A driver that is there.
     #[cfg(test)]
     pub(crate) fn over(api: Found) -> Self {
+        Self::over_both(api, None)
+    }
+
+    /// A driver that is there, and what makes programs for it.
+    #[cfg(test)]
+    pub(crate) fn over_both(api: Found, workshop: Option<Workshop>) -> Self {
         let driver = Self::new(CudaConfig::default());
         let mut search = Search::default();
         let api = crate::api::start(&mut search, api);
-        let outcome = Outcome::of(search, api);
+        let outcome = Outcome::of(search, api, |_| (compiler::Search::default(), workshop));
         assert!(driver.found.set(outcome).is_ok(), "set for the first time");
         driver
     }
@@ -70,8 +90,22 @@ impl CudaDriver {
     fn outcome(&self) -> &Outcome {
         self.found.get_or_init(|| {
             let (search, api) = search(self.config.library.as_deref());
-            Outcome::of(search, api)
+            Outcome::of(search, api, |driver| self.workshop(driver))
         })
+    }
+
+    /// What makes programs for devices of a driver that offers this version of CUDA.
+    fn workshop(&self, driver: i32) -> (compiler::Search, Option<Workshop>) {
+        let places = compiler::Places {
+            library: self.config.compiler.clone(),
+            packages: self.config.packages.clone(),
+        };
+        let (search, compiler) = compiler::search(&places, driver);
+        let store = self.config.cache.clone().map(Store::new);
+        (
+            search,
+            compiler.map(|compiler| Workshop::new(compiler, store)),
+        )
     }
 
     /// What was looked for and what became of it, as a sentence for people: which libraries were
@@ -86,11 +120,32 @@ impl CudaDriver {
         }
         text
     }
+
+    /// The same of the compiler, and which kernels it could not compile; `None` where there is no
+    /// device to compile for.
+    #[must_use]
+    pub fn compiler_report(&self) -> Option<String> {
+        let outcome = self.outcome();
+        let system = outcome.system.as_ref()?;
+        let mut text = outcome.compilers.to_string();
+        let workshop = system.workshop.iter();
+        for complaint in workshop.flat_map(Workshop::complaints) {
+            text.push_str("; ");
+            text.push_str(&complaint);
+        }
+        Some(text)
+    }
 }
 
 impl Outcome {
-    fn of(search: Search, api: Option<Found>) -> Self {
+    fn of(
+        search: Search,
+        api: Option<Found>,
+        workshop: impl FnOnce(i32) -> (compiler::Search, Option<Workshop>),
+    ) -> Self {
         let mut outcome = Self {
+            compilers: compiler::Search::default(),
+            system: None,
             search,
             unusable: Vec::new(),
             devices: Vec::new(),
@@ -110,13 +165,23 @@ impl Outcome {
             // Numbered even if it is the only one, as all programs for these devices expect it.
             let label = format!("{NAME}:{number}");
             match Card::open(&api, number, label) {
-                Ok(card) => cards.push(Arc::new(card)),
+                Ok(card) => cards.push(card),
                 Err(error) => outcome.unusable.push(format!("device {number}: {error}")),
             }
         }
-        let system = Arc::new(System::new(cards.clone()));
+        if cards.is_empty() {
+            return outcome;
+        }
+        let (compilers, workshop) = workshop(outcome.search.version.unwrap_or_default());
+        outcome.compilers = compilers;
+        for card in &mut cards {
+            card.info.compiles = workshop.is_some();
+        }
+        let cards: Vec<Arc<Card>> = cards.into_iter().map(Arc::new).collect();
+        let system = Arc::new(System::new(cards.clone(), workshop));
         let devices = cards.iter().map(|card| CudaDevice::new(card, &system));
         outcome.devices = devices.map(Arc::new).collect();
+        outcome.system = Some(system);
         outcome
     }
 }

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::api::{AT_LEAST, NON_BLOCKING, PORTABLE, Pointer, StreamHandle};
 use crate::card::{Card, CudaError, Current};
+use crate::scratch::Scratch;
 
 /// Bytes between counters: what the processor takes from memory at a time.
 const STRIDE: usize = 64;
@@ -34,16 +35,23 @@ pub(crate) struct Lane {
     counter: Pointer,
     /// The last number that was given to a piece of work.
     ticket: u64,
+    /// Memory of its kernels.
+    pub(crate) scratch: Scratch,
+}
+
+/// What a counter holds.
+fn count(counter: Pointer) -> u64 {
+    let counter: *const AtomicU64 = std::ptr::with_exposed_provenance(counter as usize);
+    // SAFETY: the counter lies in memory that `Lanes` keeps until the driver ends, is aligned,
+    // and is only ever written by devices, as a whole.
+    let counter = unsafe { &*counter };
+    counter.load(Ordering::Acquire)
 }
 
 impl Lane {
     /// Tickets up to this one are done; what the work has written is seen afterwards.
     pub(crate) fn done(&self) -> u64 {
-        let counter: *const AtomicU64 = std::ptr::with_exposed_provenance(self.counter as usize);
-        // SAFETY: the counter lies in memory that `Lanes` keeps until the driver ends, is aligned,
-        // and is only ever written by devices, as a whole.
-        let counter = unsafe { &*counter };
-        counter.load(Ordering::Acquire)
+        count(self.counter)
     }
 
     /// Whether all its work is done.
@@ -107,6 +115,11 @@ impl Lane {
 }
 
 impl Signal {
+    /// Whether the stream has come so far.
+    pub(crate) fn is_given(self) -> bool {
+        count(self.counter) >= self.ticket
+    }
+
     pub(crate) const fn ticket(self) -> u64 {
         self.ticket
     }
@@ -142,6 +155,7 @@ impl Lanes {
             stream,
             counter,
             ticket: 0,
+            scratch: Scratch::default(),
         })
     }
 
@@ -154,7 +168,8 @@ impl Lanes {
     /// Ends the streams that nobody uses.
     pub(crate) fn close(&self, current: &Current<'_>) {
         let mut store = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for lane in std::mem::take(&mut store.free) {
+        for mut lane in std::mem::take(&mut store.free) {
+            lane.scratch.close(current);
             // SAFETY: the stream is the lane's, and nobody has it any more.
             let _ = unsafe { current.api().stream_destroy(lane.stream) };
         }

@@ -50,6 +50,7 @@
 mod api;
 mod card;
 mod clock;
+mod compiler;
 mod courier;
 mod crew;
 mod device;
@@ -59,8 +60,12 @@ mod fake;
 mod lanes;
 mod memory;
 mod pace;
+mod program;
 mod queue;
+mod reports;
+mod scratch;
 mod staging;
 mod station;
+mod table;
 
 pub use driver::{CudaConfig, CudaDriver};

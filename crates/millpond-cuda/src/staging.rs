@@ -8,7 +8,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::api::{PORTABLE, Pointer};
+use crate::api::{PORTABLE, Pointer, StreamHandle};
 use crate::card::{CudaError, Current};
 use crate::lanes::Lane;
 use crate::pace::Pace;
@@ -18,7 +18,7 @@ use crate::station::Station;
 pub(crate) const SMALL: usize = 64 << 10;
 
 /// Bytes of a large one.
-const LARGE: usize = 4 << 20;
+pub(crate) const LARGE: usize = 4 << 20;
 
 /// Bytes that are worth a thread of their own.
 const SHARE: usize = 16 << 20;
@@ -88,6 +88,11 @@ impl Staging {
     /// A small buffer.
     pub(crate) fn small(&self, current: &Current<'_>) -> Result<Buffer, CudaError> {
         self.take(current, SMALL)
+    }
+
+    /// A large buffer.
+    pub(crate) fn large(&self, current: &Current<'_>) -> Result<Buffer, CudaError> {
+        self.take(current, LARGE)
     }
 
     fn take(&self, current: &Current<'_>, bytes: usize) -> Result<Buffer, CudaError> {
@@ -179,6 +184,26 @@ impl Carriage {
             }
             outcome
         })
+    }
+
+    /// Gives the copy to a stream; the host's bytes are pinned.
+    ///
+    /// # Safety
+    /// Both ranges may be used in this way, by nobody else until the stream has done so.
+    pub(crate) unsafe fn give(
+        self,
+        current: &Current<'_>,
+        stream: StreamHandle,
+    ) -> Result<(), CudaError> {
+        let host = self.host as Pointer;
+        let (dst, src) = if self.upload {
+            (self.device, host)
+        } else {
+            (host, self.device)
+        };
+        // SAFETY: the caller's promise.
+        let code = unsafe { current.api().copy(dst, src, self.bytes, stream) };
+        current.check("cuMemcpyAsync", code)
     }
 
     /// At most so many of the bytes, from the one at `begin` on.
@@ -296,7 +321,7 @@ fn wait(current: &Current<'_>, lane: &Lane, ticket: u64) -> Result<(), CudaError
 }
 
 /// Waits until nothing of a lane is under way, whether it was numbered or not.
-fn drain(current: &Current<'_>, lane: &mut Lane) -> Result<(), CudaError> {
+pub(crate) fn drain(current: &Current<'_>, lane: &mut Lane) -> Result<(), CudaError> {
     let ticket = lane.mark(current)?;
     wait(current, lane, ticket)
 }

@@ -11,7 +11,9 @@ use crate::courier::Courier;
 use crate::crew::Crew;
 use crate::lanes::Lanes;
 use crate::memory::Places;
+use crate::program::{Programs, Workshop};
 use crate::queue::Registry;
+use crate::reports::Reports;
 use crate::staging::Staging;
 
 /// What the devices of a driver share.
@@ -19,14 +21,17 @@ pub(crate) struct System {
     pub(crate) cards: Vec<Arc<Card>>,
     pub(crate) places: Places,
     pub(crate) registry: Registry,
+    /// What makes programs of kernels, if there is a compiler.
+    pub(crate) workshop: Option<Workshop>,
     /// Pairs of devices of which the first has been let reach the second, as far as it can.
     linked: Mutex<HashSet<(Ordinal, Ordinal)>>,
 }
 
 impl System {
-    pub(crate) fn new(cards: Vec<Arc<Card>>) -> Self {
+    pub(crate) fn new(cards: Vec<Arc<Card>>, workshop: Option<Workshop>) -> Self {
         Self {
             cards,
+            workshop,
             places: Places::default(),
             registry: Registry::default(),
             linked: Mutex::default(),
@@ -56,6 +61,8 @@ pub(crate) struct Station {
     pub(crate) system: Arc<System>,
     pub(crate) lanes: Lanes,
     pub(crate) staging: Staging,
+    pub(crate) programs: Programs,
+    pub(crate) reports: Reports,
     pub(crate) clock: Clock,
     pub(crate) crew: Arc<Crew>,
     pub(crate) courier: Arc<Courier>,
@@ -74,6 +81,8 @@ impl Station {
             system: Arc::clone(system),
             lanes: Lanes::default(),
             staging: Staging::default(),
+            programs: Programs::default(),
+            reports: Reports::default(),
             clock: Clock::default(),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -117,6 +126,8 @@ impl Drop for Station {
             && let Ok(current) = self.card.enter_lost()
         {
             self.clock.close(&current);
+            self.programs.close(&current);
+            self.reports.close(&current);
             self.staging.close(&current);
             self.lanes.close(&current);
         }

@@ -90,6 +90,22 @@ pub trait Device: Send + Sync {
     /// that don't fit.
     fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError>;
 
+    /// Waits until a stream of another library on the device has done what it was given so far, for
+    /// memory that the library hands over. A stream is what the device's own interface calls it by.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where there are no such streams; a stream that the driver
+    /// refuses, a lost device.
+    ///
+    /// # Safety
+    /// The stream lives until this returns.
+    unsafe fn wait_for_stream(&self, stream: usize) -> Result<(), DeviceError> {
+        Err(DeviceError::Unsupported {
+            device: self.info().label.clone(),
+            what: format!("stream {stream:#x}"),
+        })
+    }
+
     /// Whether [`Device::note`] does anything, so that pools needn't tell where nobody listens.
     fn listens(&self) -> bool {
         false

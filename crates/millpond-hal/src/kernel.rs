@@ -223,7 +223,10 @@ impl Moves {
     /// ```
     #[must_use]
     pub fn place(&self, address: Address) -> Address {
-        let moved = self.0.iter().find(|(from, _)| from.contains(&address.get()));
+        let moved = self
+            .0
+            .iter()
+            .find(|(from, _)| from.contains(&address.get()));
         moved.map_or(address, |(from, to)| to.offset(address.get() - from.start))
     }
 }

@@ -101,6 +101,13 @@ impl<Q: Clone + Deref<Target: Followed>> Needs<Q> {
     }
 }
 
+impl<Q> Needs<Q> {
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Need<Q>> {
+        self.0.iter()
+    }
+}
+
 impl<Q> IntoIterator for Needs<Q> {
     type Item = Need<Q>;
     type IntoIter = smallvec::IntoIter<[Need<Q>; 4]>;

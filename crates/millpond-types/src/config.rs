@@ -14,8 +14,12 @@
 //! | `MILLPOND_FUSION` | `0` | run each element-wise operation by itself |
 //! | `MILLPOND_HUGE_PAGES` | `0` | don't ask for huge pages |
 //! | `MILLPOND_CUDA` | `0`, a path | don't look for NVIDIA devices; the library of NVIDIA's driver, where the system's loader doesn't find it |
+//! | `MILLPOND_NVRTC` | a path | the library of NVIDIA's compiler, where neither the system nor a Python package has it |
+//! | `MILLPOND_CACHE_DIR` | a path | the folder for compiled kernels, in place of `millpond` in `XDG_CACHE_HOME` or `~/.cache` |
+//! | `MILLPOND_DEVICE` | a device's name: `cuda:0` | the device that work goes to unless told otherwise |
 
 use std::env;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::DType;
@@ -56,6 +60,12 @@ pub struct Config {
     pub cuda: bool,
     /// `MILLPOND_CUDA`: the path of the driver's library.
     pub cuda_library: Option<String>,
+    /// `MILLPOND_NVRTC`.
+    pub cuda_compiler: Option<String>,
+    /// `MILLPOND_CACHE_DIR`, or where such things belong on the system; `None` without a home.
+    pub cache: Option<PathBuf>,
+    /// `MILLPOND_DEVICE`.
+    pub device: Option<String>,
     /// What was set but could not be understood, each a message.
     pub warnings: Vec<String>,
 }
@@ -88,6 +98,13 @@ impl Config {
             Some(path) if path.contains('/') => config.cuda_library = Some(path.to_owned()),
             Some(text) => config.warn("MILLPOND_CUDA", text, "0 or a path"),
         }
+        config.cuda_compiler = lookup("MILLPOND_NVRTC");
+        config.device = lookup("MILLPOND_DEVICE");
+        config.cache = lookup("MILLPOND_CACHE_DIR").map(PathBuf::from).or_else(|| {
+            let home = lookup("HOME").map(|home| Path::new(&home).join(".cache"));
+            let caches = lookup("XDG_CACHE_HOME").map(PathBuf::from).or(home);
+            caches.map(|caches| caches.join("millpond"))
+        });
         if let Some(level) = config
             .simd
             .take_if(|level| !SIMD_LEVELS.contains(&level.as_str()))
@@ -203,6 +220,27 @@ mod tests {
         let config = set("yes");
         assert_eq!((config.cuda, config.cuda_library), (true, None));
         assert_eq!(config.warnings.len(), 1);
+    }
+
+    #[test]
+    fn kernels_are_kept_where_the_user_says_or_where_caches_belong() {
+        let cache = |variables: &'static [(&'static str, &'static str)]| {
+            let value = |name: &str| variables.iter().find(|(known, _)| *known == name);
+            Config::parse(|name| value(name).map(|(_, value)| (*value).to_owned())).cache
+        };
+        let home = ("HOME", "/home/a");
+        assert_eq!(cache(&[]), None);
+        assert_eq!(
+            cache(&[home]),
+            Some(PathBuf::from("/home/a/.cache/millpond"))
+        );
+        let caches = ("XDG_CACHE_HOME", "/caches");
+        assert_eq!(
+            cache(&[home, caches]),
+            Some(PathBuf::from("/caches/millpond"))
+        );
+        let own = ("MILLPOND_CACHE_DIR", "/own");
+        assert_eq!(cache(&[home, caches, own]), Some(PathBuf::from("/own")));
     }
 
     #[test]

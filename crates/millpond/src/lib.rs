@@ -121,5 +121,8 @@ pub use millpond_runtime::{
 };
 #[doc(inline)]
 pub use millpond_types::{DType, Scalar};
-pub use process::{cuda_report, default_device, device, devices, registry, shutdown, take_races};
+pub use process::{
+    cuda_compiler_report, cuda_report, default_device, device, devices, look_in_packages, registry,
+    shutdown, take_races,
+};
 pub use recording::recording_problem;

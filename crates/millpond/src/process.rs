@@ -1,7 +1,7 @@
 //! The devices of this process: the one owner of process-wide state.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use millpond_cpu::{CpuConfig, CpuDriver};
 use millpond_cuda::{CudaConfig, CudaDriver};
@@ -17,6 +17,9 @@ static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
 /// The driver of NVIDIA's devices, if it is to be looked for.
 static CUDA: OnceLock<Option<Arc<CudaDriver>>> = OnceLock::new();
+
+/// Where vendors' Python packages may be.
+static PACKAGES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The checkers of order, one for each driver, where they are asked for.
 static CHECKERS: OnceLock<Vec<Arc<Order>>> = OnceLock::new();
@@ -67,9 +70,12 @@ fn drivers(config: &Config) -> Vec<Arc<dyn Driver>> {
 fn cuda() -> Option<&'static Arc<CudaDriver>> {
     let driver = CUDA.get_or_init(|| {
         let config = Config::get();
-        let library = config.cuda_library.as_ref().map(PathBuf::from);
-        let driver = || Arc::new(CudaDriver::new(CudaConfig::with_library(library)));
-        config.cuda.then(driver)
+        let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
+        let mut cuda = CudaConfig::with_library(path(&config.cuda_library));
+        cuda.compiler = path(&config.cuda_compiler);
+        cuda.packages.clone_from(&lock_packages());
+        cuda.cache = config.cache.as_ref().map(|cache| cache.join("cuda"));
+        config.cuda.then(|| Arc::new(CudaDriver::new(cuda)))
     });
     driver.as_ref()
 }
@@ -84,6 +90,31 @@ fn cuda() -> Option<&'static Arc<CudaDriver>> {
 /// ```
 pub fn cuda_report() -> Option<String> {
     cuda().map(|driver| driver.report())
+}
+
+/// The same of the compiler for these devices, with what it could not compile; `None` where there is no
+/// device to compile for.
+///
+/// ```
+/// if let Some(report) = millpond::cuda_compiler_report() {
+///     println!("compiler: {report}");
+/// }
+/// ```
+pub fn cuda_compiler_report() -> Option<String> {
+    cuda().and_then(|driver| driver.compiler_report())
+}
+
+/// Folders of Python packages, in which vendors' libraries are looked for when the first device is.
+///
+/// ```
+/// millpond::look_in_packages(vec!["/usr/lib/python3/dist-packages".into()]);
+/// ```
+pub fn look_in_packages(folders: Vec<PathBuf>) {
+    *lock_packages() = folders;
+}
+
+fn lock_packages() -> MutexGuard<'static, Vec<PathBuf>> {
+    PACKAGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The driver, with every call checked.
@@ -134,19 +165,22 @@ pub fn device(name: &str) -> Result<Device> {
     registry().device(name)
 }
 
-/// The device that work goes to unless told otherwise: the first.
+/// The device that work goes to unless told otherwise: the one that the environment names, or the first.
 ///
 /// ```
 /// # fn main() -> millpond::Result<()> {
 /// let queue = millpond::default_device()?.default_queue()?;
-/// assert_eq!(queue.device(), &millpond::devices()[0]);
+/// println!("{}", queue.device());
 /// # Ok(()) }
 /// ```
 ///
 /// # Errors
-/// If no device was found.
+/// If no device was found, or the environment names one that there isn't.
 pub fn default_device() -> Result<Device> {
-    registry().default_device()
+    match &Config::get().device {
+        Some(name) => registry().device(name),
+        None => registry().default_device(),
+    }
 }
 
 /// Finishes all work and stops all threads; call it before the process ends. Every later call

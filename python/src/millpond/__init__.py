@@ -10,8 +10,9 @@ raises at the next wait.
 
 import atexit as _atexit
 import importlib as _importlib
+import sys as _sys
 
-from millpond import _service, exceptions
+from millpond import _millpond, _service, exceptions
 from millpond._explain import Execution, Explanation, explain
 from millpond._millpond import (
     Cache,
@@ -88,6 +89,7 @@ __all__ = [
 ]
 
 _atexit.register(_service.shut_down)
+_millpond.look_in_packages([folder for folder in _sys.path if folder])
 
 
 def __getattr__(name: str) -> object:

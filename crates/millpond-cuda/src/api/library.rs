@@ -112,7 +112,7 @@ pub(crate) fn start(search: &mut Search, api: Found) -> Option<Found> {
 }
 
 /// What the loader said, without the name of the library, which stands before it.
-fn reason_of(error: &libloading::Error) -> String {
+pub(crate) fn reason_of(error: &libloading::Error) -> String {
     let text = match error.source() {
         Some(source) => source.to_string(),
         None => error.to_string(),

@@ -13,7 +13,7 @@ use std::ffi::c_void;
 pub(crate) use code::Code;
 #[cfg(test)]
 pub(crate) use library::start;
-pub(crate) use library::{Found, Search, search};
+pub(crate) use library::{Found, Search, reason_of, search};
 pub(crate) use table::Api;
 
 /// A device by the driver's number.
@@ -33,6 +33,16 @@ pub(crate) struct StreamHandle(pub(crate) usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(crate) struct EventHandle(pub(crate) usize);
+
+/// Code that was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub(crate) struct ModuleHandle(pub(crate) usize);
+
+/// An entry of loaded code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub(crate) struct FunctionHandle(pub(crate) usize);
 
 /// Physical memory that can be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,11 +129,15 @@ pub(crate) const READ_MOSTLY: i32 = 1;
 
 /// Attributes of devices (`CUdevice_attribute`).
 pub(crate) mod attribute {
+    pub(crate) const SHARED_MEMORY: i32 = 8;
+    pub(crate) const WARP: i32 = 10;
     pub(crate) const MULTIPROCESSORS: i32 = 16;
     pub(crate) const L2_BYTES: i32 = 38;
+    pub(crate) const RESIDENT_THREADS: i32 = 39;
     pub(crate) const UNIFIED_ADDRESSING: i32 = 41;
     pub(crate) const CAPABILITY_MAJOR: i32 = 75;
     pub(crate) const CAPABILITY_MINOR: i32 = 76;
+    pub(crate) const CONCURRENT_MANAGED: i32 = 89;
     pub(crate) const VIRTUAL_MEMORY: i32 = 102;
     pub(crate) const STREAM_VALUES: i32 = 122;
 }

@@ -1,68 +1,16 @@
-//! The one list of functions, and what it becomes: a trait, and a table of pointers that a library
-//! fills.
+//! The one list of the driver's functions.
 
 use std::ffi::{c_char, c_void};
 
-use libloading::Library;
-
 use super::{
-    AccessDescription, Code, ContextHandle, EventHandle, Ordinal, PhysicalHandle,
-    PhysicalProperties, Pointer, StreamHandle,
+    AccessDescription, Code, ContextHandle, EventHandle, FunctionHandle, ModuleHandle, Ordinal,
+    PhysicalHandle, PhysicalProperties, Pointer, StreamHandle,
 };
-
-macro_rules! functions {
-    ($($method:ident = $symbol:literal ($($argument:ident: $type:ty),*);)*) => {
-        /// The driver's functions; arguments and meaning are those of the function in CUDA's
-        /// documentation that a row names, and what CUDA asks of the arguments is what the caller
-        /// of a method owes.
-        pub(crate) trait Api: Send + Sync {
-            $(
-                #[allow(clippy::too_many_arguments, reason = "as many as CUDA's function has")]
-                unsafe fn $method(&self, $($argument: $type),*) -> Code;
-            )*
-        }
-
-        /// The functions that a library has.
-        pub(super) struct Table {
-            $($method: Option<unsafe extern "C" fn($($type),*) -> Code>,)*
-            /// Keeps the code in memory.
-            _library: Library,
-        }
-
-        impl Table {
-            /// Looks every function up; the names are those that the library lacks.
-            ///
-            /// # Safety
-            /// The library is CUDA's driver: its functions have the types that are declared here.
-            pub(super) unsafe fn of(library: Library) -> (Self, Vec<&'static str>) {
-                let mut missing = Vec::new();
-                $(
-                    // SAFETY: the caller's promise.
-                    let symbol = unsafe { library.get(concat!($symbol, "\0").as_bytes()) };
-                    let $method = symbol.ok().map(|symbol| *symbol);
-                    if $method.is_none() {
-                        missing.push($symbol);
-                    }
-                )*
-                (Self { $($method,)* _library: library }, missing)
-            }
-        }
-
-        impl Api for Table {
-            $(
-                unsafe fn $method(&self, $($argument: $type),*) -> Code {
-                    match self.$method {
-                        // SAFETY: the caller's promise; the library is loaded while `self` lives.
-                        Some(function) => unsafe { function($($argument),*) },
-                        None => Code::MISSING,
-                    }
-                }
-            )*
-        }
-    };
-}
+use crate::table::functions;
 
 functions! {
+    /// The driver's functions.
+    Api, Table -> Code;
     init = "cuInit" (flags: u32);
     driver_version = "cuDriverGetVersion" (version: *mut i32);
     error_name = "cuGetErrorName" (code: Code, name: *mut *const c_char);
@@ -107,6 +55,7 @@ functions! {
     stream_create = "cuStreamCreate" (stream: *mut StreamHandle, flags: u32);
     stream_destroy = "cuStreamDestroy_v2" (stream: StreamHandle);
     stream_query = "cuStreamQuery" (stream: StreamHandle);
+    stream_synchronize = "cuStreamSynchronize" (stream: StreamHandle);
     stream_wait = "cuStreamWaitValue64_v2"
         (stream: StreamHandle, address: Pointer, value: u64, flags: u32);
     stream_write = "cuStreamWriteValue64_v2"
@@ -133,5 +82,13 @@ functions! {
          stream: StreamHandle);
     prefetch = "cuMemPrefetchAsync"
         (address: Pointer, bytes: usize, device: Ordinal, stream: StreamHandle);
+    module_load = "cuModuleLoadData" (module: *mut ModuleHandle, image: *const c_void);
+    module_unload = "cuModuleUnload" (module: ModuleHandle);
+    module_function = "cuModuleGetFunction"
+        (function: *mut FunctionHandle, module: ModuleHandle, name: *const c_char);
+    launch = "cuLaunchKernel"
+        (function: FunctionHandle, blocks_x: u32, blocks_y: u32, blocks_z: u32, threads_x: u32,
+         threads_y: u32, threads_z: u32, shared_memory: u32, stream: StreamHandle,
+         parameters: *mut *mut c_void, extra: *mut *mut c_void);
     advise = "cuMemAdvise" (address: Pointer, bytes: usize, advice: i32, device: Ordinal);
 }

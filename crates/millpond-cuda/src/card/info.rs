@@ -1,7 +1,9 @@
 //! What the driver tells of a device.
 
 use std::ffi::{CStr, c_char};
+use std::sync::Arc;
 
+use millpond_hal::code::Machine;
 use millpond_hal::{Cache, DeviceClass, DeviceInfo};
 
 use super::error::check;
@@ -39,6 +41,7 @@ pub(super) fn blank(index: usize, label: String) -> DeviceInfo {
         max_allocation: 0,
         alignment: ALIGNMENT,
         host_executed: false,
+        compiles: false,
         shareable: Vec::new(),
         float64: true,
         float16: true,
@@ -47,7 +50,8 @@ pub(super) fn blank(index: usize, label: String) -> DeviceInfo {
 
 /// Asks the driver.
 pub(super) fn read(card: &mut Card) -> Result<(), CudaError> {
-    let (api, ordinal) = (&*card.api, card.ordinal);
+    let (api, ordinal) = (Arc::clone(&card.api), card.ordinal);
+    let api = &*api;
     let ask = |number| attribute(api, ordinal, number);
     let mut name = [0 as c_char; 256];
     // SAFETY: the name is written to an array of the length that is given.
@@ -70,6 +74,17 @@ pub(super) fn read(card: &mut Card) -> Result<(), CudaError> {
         ask(attribute::CAPABILITY_MINOR)?,
     );
     let l2 = ask(attribute::L2_BYTES)?.max(0) as usize;
+    let count = |number| Ok::<_, CudaError>(ask(number)?.max(0) as u32);
+    card.machine = Machine {
+        multiprocessors: cores as u32,
+        resident_threads: count(attribute::RESIDENT_THREADS)?,
+        warp: count(attribute::WARP)?,
+        shared_memory: count(attribute::SHARED_MEMORY)?,
+    };
+    let architecture = capability.0 * 10 + capability.1;
+    let concurrent = ask(attribute::CONCURRENT_MANAGED)? != 0;
+    card.architecture = architecture;
+    card.concurrent_managed = concurrent;
 
     let info = &mut card.info;
     info.name = name.to_string_lossy().into_owned();

@@ -13,6 +13,7 @@ use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use millpond_hal::code::Machine;
 use millpond_hal::{DeviceError, DeviceInfo, Failure, FailureKind};
 
 pub(crate) use error::CudaError;
@@ -23,6 +24,12 @@ use crate::api::{Api, Code, ContextHandle, Found, Ordinal, attribute};
 pub(crate) struct Card {
     pub(crate) info: DeviceInfo,
     pub(crate) ordinal: Ordinal,
+    /// What launches need to know.
+    pub(crate) machine: Machine,
+    /// What is compiled for: ten times the major number of its compute capability, and the minor.
+    pub(crate) architecture: i32,
+    /// Whether the host may use managed memory while the device runs something.
+    pub(crate) concurrent_managed: bool,
     api: Found,
     context: OnceLock<ContextHandle>,
     /// Held while the context is made.
@@ -48,6 +55,14 @@ impl Card {
         let mut card = Self {
             info: info::blank(number, label),
             ordinal,
+            machine: Machine {
+                multiprocessors: 0,
+                resident_threads: 0,
+                warp: 0,
+                shared_memory: 0,
+            },
+            architecture: 0,
+            concurrent_managed: false,
             api: Arc::clone(api),
             context: OnceLock::new(),
             making: Mutex::new(()),
@@ -207,6 +222,11 @@ pub(crate) struct Current<'card> {
 impl Current<'_> {
     pub(crate) fn api(&self) -> &dyn Api {
         &*self.card.api
+    }
+
+    /// What is compiled for.
+    pub(crate) const fn architecture(&self) -> i32 {
+        self.card.architecture
     }
 
     /// What the answer of a call means.

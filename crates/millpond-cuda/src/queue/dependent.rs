@@ -28,6 +28,8 @@ pub(super) enum Dependent {
         shares_failure: bool,
         /// Whether the device can make it wait, so that it need not be held back.
         follows_issue: bool,
+        /// Whether it is of the same queue in order, and looks itself what became of it.
+        is_own: bool,
     },
     /// A callback.
     Callback(Callback),
@@ -36,14 +38,18 @@ pub(super) enum Dependent {
 }
 
 impl Dependent {
-    pub(super) const fn follows_issue(&self) -> bool {
-        matches!(
-            self,
+    /// Whether it need not wait for the end of what it follows, which is doubtful if the device may yet
+    /// find it to have failed.
+    pub(super) const fn follows_issue(&self, doubtful: bool) -> bool {
+        match self {
             Self::Command {
-                follows_issue: true,
+                follows_issue,
+                shares_failure,
+                is_own,
                 ..
-            }
-        )
+            } => *follows_issue && (*is_own || !*shares_failure || !doubtful),
+            Self::Callback(_) | Self::Watch(_) => false,
+        }
     }
 }
 

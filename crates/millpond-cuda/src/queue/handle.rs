@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use millpond_hal::needs::{Followed, Needs};
+use millpond_hal::needs::{Followed, Need, Needs};
 use millpond_hal::recorder::now;
 use millpond_hal::{
     DeviceError, Failure, Point, Progress, Queue, QueueId, Submission, Times, Wait,
@@ -56,6 +56,10 @@ impl CudaQueue {
         let route = Route::of(&self.station, self.in_order, &command)?;
         let registry = &self.station.system.registry;
         let needs = Needs::of(self, after, behind, |id| registry.find(id))?;
+        let own = |need: &&Need<Arc<Self>>| {
+            self.in_order && need.shares_failure && need.queue.id == self.id
+        };
+        let shares = needs.iter().filter(own).map(|need| need.sequence).collect();
         let blockers = needs.blockers();
         let mut effects = Effects::of(self);
         let sequence = {
@@ -64,7 +68,7 @@ impl CudaQueue {
             if self.station.is_closing() {
                 return Err(shut_down(self.station.card.label()));
             }
-            let sequence = state.line.push(command, route, notes, blockers);
+            let sequence = state.line.push(command, route, notes, shares, blockers);
             if let Some(recorder) = &mut state.recorder {
                 recorder.submitted(sequence, now());
             }
@@ -95,6 +99,7 @@ impl CudaQueue {
                 shares_failure: need.shares_failure,
                 // What its own queue has given to the device stands before it there anyway.
                 follows_issue: own || route.follows_issue(),
+                is_own: own,
             };
             let mut effects = Effects::of(&need.queue);
             let mut state = need.queue.lock();

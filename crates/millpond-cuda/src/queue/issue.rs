@@ -31,7 +31,7 @@ impl CudaQueue {
             self.end(state, sequence, begun.failure, effects);
             return;
         }
-        let fail = |error: &CudaError| error.fail(&begun.command, begun.notes.origin.clone());
+        let fail = |error: &CudaError| begun.fail_by(error);
         let current = match self.station.card.enter() {
             Ok(current) => current,
             Err(error) => return self.end(state, sequence, Some(fail(&error)), effects),
@@ -43,28 +43,32 @@ impl CudaQueue {
         let lane = &mut state.lanes[index];
         // Behind what is under way nothing has to be given that does nothing.
         let mut around = None;
-        let (outcome, landing, ticket) =
-            if begun.route == Route::Nothing && begun.signals.is_empty() {
-                (Ok(()), None, Ok(lane.last().ticket()))
-            } else {
-                let mut landing = None;
-                let timed = state.recorder.is_some();
-                let outcome = follow(&current, lane, &begun).and_then(|()| {
-                    if timed {
-                        around = Some(self.station.clock.begin(&current, lane.stream)?);
-                    }
+        let (mut landing, mut report) = (None, None);
+        let (outcome, ticket) = if begun.route == Route::Nothing && begun.signals.is_empty() {
+            (Ok(()), Ok(lane.last().ticket()))
+        } else {
+            let timed = state.recorder.is_some();
+            let outcome = follow(&current, lane, &begun).and_then(|()| {
+                if timed {
+                    around = Some(self.station.clock.begin(&current, lane.stream)?);
+                }
+                if begun.route == Route::Kernel {
+                    self.give_launches(&current, lane, &begun, &mut report)?;
+                } else {
                     self.give(&current, lane, &begun, &mut landing)?;
-                    around.map_or(Ok(()), |around| around.end(&current, lane.stream))
-                });
-                // A part may be under way although another was refused.
-                (outcome, landing, lane.mark(&current))
-            };
+                }
+                around.map_or(Ok(()), |around| around.end(&current, lane.stream))
+            });
+            // A part may be under way although another was refused.
+            (outcome, lane.mark(&current))
+        };
         let failure = outcome.err().map(|error| fail(&error));
         match ticket {
             Ok(ticket) => {
                 let flight = Flight {
                     ticket,
                     sequence,
+                    report,
                     landing,
                     around: around.filter(|_| failure.is_none()),
                     failure,

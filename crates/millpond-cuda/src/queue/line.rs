@@ -9,17 +9,20 @@
 //! when what it follows has *ended*.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use millpond_hal::unordered::Unordered;
-use millpond_hal::{Command, Failure, Watch};
+use millpond_hal::{Command, Failure, FailureKind, HostKernel, Watch};
 use smallvec::SmallVec;
 
 use super::dependent::{Dependent, Effects};
 use super::route::Route;
+use crate::card::CudaError;
 use crate::clock::Around;
 use crate::lanes::Signal;
+use crate::program::Program;
+use crate::reports::Words;
 use crate::staging::Landing;
-use std::sync::Arc;
 
 /// Capacity that an empty line may keep.
 const KEPT_SLOTS: usize = 4096;
@@ -51,6 +54,10 @@ struct Slot {
     failure: Option<Failure>,
     /// What it must follow on the device.
     signals: SmallVec<[Signal; 2]>,
+    /// Commands of this queue whose failure is its own; of a queue in order only.
+    shares: SmallVec<[u64; 2]>,
+    /// Whether it may be found to have failed only once the device has done it.
+    doubtful: bool,
     notes: Notes,
     dependents: Vec<Dependent>,
 }
@@ -71,12 +78,35 @@ pub(crate) struct Begun {
     /// Set if the command must not run but fail with this.
     pub(crate) failure: Option<Failure>,
     pub(crate) notes: Notes,
+    /// What a kernel became.
+    pub(crate) program: Option<Arc<Program>>,
+}
+
+impl Begun {
+    /// A failure of the command.
+    pub(super) fn fail(&self, kind: FailureKind, reason: String) -> Failure {
+        self.command.fail(kind, reason, self.notes.origin.clone())
+    }
+
+    /// The failure of the command by an error of the driver's.
+    pub(super) fn fail_by(&self, error: &CudaError) -> Failure {
+        error.fail(&self.command, self.notes.origin.clone())
+    }
+}
+
+/// Where a kernel tells what it found, and what that means.
+pub(super) struct Report {
+    pub(super) words: Words,
+    pub(super) kernel: Arc<dyn HostKernel>,
+    pub(super) origin: Option<Arc<str>>,
 }
 
 /// A command that is on its way on a lane.
 pub(super) struct Flight {
     pub(super) ticket: u64,
     pub(super) sequence: u64,
+    /// Where it tells what it found.
+    pub(super) report: Option<Report>,
     /// What is to be done with what the device has brought.
     pub(super) landing: Option<Landing>,
     /// The events around it, where times are kept.
@@ -103,7 +133,7 @@ pub(crate) struct Line {
     completed: u64,
     /// In order only: every command up to this number has begun.
     begun: u64,
-    /// In order only: whether the last that has begun is carried out by a thread.
+    /// In order only: whether a thread carries out the last that has begun, or prepares it.
     host_busy: bool,
     /// The commands after `completed`.
     slots: VecDeque<Slot>,
@@ -172,7 +202,25 @@ impl Line {
         } else {
             self.slots.iter().any(|slot| slot.stage == Stage::Waiting)
         };
-        self.in_flight() && (held || self.attached > 0 || self.closed)
+        self.window().is_some() || (self.in_flight() && (held || self.attached > 0 || self.closed))
+    }
+
+    /// The kernel that could begin, but may still grow: it is the last, and nobody has sealed it.
+    pub(super) fn window(&self) -> Option<&Arc<dyn HostKernel>> {
+        if !self.in_order || self.host_busy {
+            return None;
+        }
+        let index = (self.begun - self.completed) as usize;
+        let slot = self.slots.get(index).filter(|slot| slot.blockers == 0)?;
+        let is_last = index + 1 == self.slots.len();
+        match &slot.command {
+            Some(Command::Launch { kernel, .. })
+                if is_last && slot.route == Route::Kernel && kernel.grows() =>
+            {
+                Some(kernel)
+            }
+            _ => None,
+        }
     }
 
     fn slot(&mut self, sequence: u64) -> Option<&mut Slot> {
@@ -206,6 +254,7 @@ impl Line {
         command: Command,
         route: Route,
         notes: Notes,
+        shares: SmallVec<[u64; 2]>,
         blockers: u32,
     ) -> u64 {
         let sequence = self.completed + self.slots.len() as u64 + 1;
@@ -227,6 +276,8 @@ impl Line {
             command: Some(command),
             failure: None,
             signals: SmallVec::new(),
+            shares,
+            doubtful: false,
             notes,
             dependents,
         });
@@ -280,7 +331,7 @@ impl Line {
             } else {
                 !self.host_busy && (slot.route != Route::Upload || self.landings == 0)
             };
-        may.then_some(self.begun + 1)
+        (may && self.window().is_none()).then_some(self.begun + 1)
     }
 
     /// Takes the next command that may begin, if there is one.
@@ -292,8 +343,12 @@ impl Line {
             self.unordered.start();
         }
         let in_order = self.in_order;
+        let inherited = self.inherited(sequence);
         let slot = self.slot(sequence)?;
         let command = slot.command.take()?;
+        if slot.failure.is_none() {
+            slot.failure = inherited;
+        }
         let gated = slot.failure.is_none() && matches!(command, Command::Gate(_));
         slot.stage = if gated { Stage::Gated } else { Stage::Started };
         let begun = Begun {
@@ -303,11 +358,52 @@ impl Line {
             signals: std::mem::take(&mut slot.signals),
             failure: slot.failure.take(),
             notes: std::mem::take(&mut slot.notes),
+            program: None,
         };
         if in_order {
             self.host_busy = begun.route.on_host();
         }
         Some(begun)
+    }
+
+    /// The failure of the commands of its own queue that a command depends on, as far as is known.
+    pub(super) fn inherited(&mut self, sequence: u64) -> Option<Failure> {
+        if self.failures.is_empty() {
+            return None;
+        }
+        let shares = self.slot(sequence)?.shares.clone();
+        shares.iter().find_map(|&on| self.failure(on).cloned())
+    }
+
+    /// Holds back what comes after the last command that has begun, while a thread prepares it.
+    pub(super) fn hold_back(&mut self, held: bool) {
+        if self.in_order {
+            self.host_busy = held;
+        }
+    }
+
+    /// Takes back a command that has begun but turned out to be the host's: it begins anew when what
+    /// it follows has ended.
+    pub(super) fn leave_to_host(&mut self, begun: Begun) {
+        let Begun {
+            sequence,
+            command,
+            signals,
+            failure,
+            notes,
+            ..
+        } = begun;
+        if self.in_order {
+            self.begun = sequence - 1;
+        } else {
+            self.ready.push_back(sequence);
+        }
+        if let Some(slot) = self.slot(sequence) {
+            slot.stage = Stage::Waiting;
+            slot.route = Route::Host;
+            slot.command = Some(command);
+            (slot.signals, slot.failure, slot.notes) = (signals, failure, notes);
+        }
     }
 
     /// Records that a command which was begun is on its way on a lane. Those that follow it on a
@@ -320,10 +416,12 @@ impl Line {
         effects: &mut Effects,
     ) {
         let (sequence, fails) = (flight.sequence, flight.failure.is_some());
+        let reports = flight.report.is_some();
         self.landings += usize::from(flight.landing.is_some());
         if let Some(flights) = self.flights.get_mut(lane) {
             flights.push_back(flight);
         }
+        let doubtful = reports || self.shares_doubt(sequence);
         let Some(slot) = self.slot(sequence) else {
             return;
         };
@@ -332,12 +430,23 @@ impl Line {
             return;
         }
         slot.stage = Stage::Issued(signal);
+        slot.doubtful = doubtful;
         let mut released = 0;
-        for dependent in slot.dependents.extract_if(.., |it| it.follows_issue()) {
+        for dependent in slot
+            .dependents
+            .extract_if(.., |it| it.follows_issue(doubtful))
+        {
             effects.issued(dependent, signal);
             released += 1;
         }
         self.attached -= released;
+    }
+
+    /// Whether a command depends on one of its queue's that may yet be found to have failed.
+    fn shares_doubt(&mut self, sequence: u64) -> bool {
+        let shares = self.slot(sequence).map(|slot| slot.shares.clone());
+        let mut shares = shares.unwrap_or_default().into_iter();
+        shares.any(|on| self.slot(on).is_some_and(|slot| slot.doubtful))
     }
 
     /// The flights of a lane up to a ticket, or all.
@@ -417,7 +526,7 @@ impl Line {
         match self.slot(sequence) {
             Some(slot) => {
                 if let Stage::Issued(signal) = slot.stage
-                    && dependent.follows_issue()
+                    && dependent.follows_issue(slot.doubtful)
                 {
                     return (Answer::Follow(signal), Some(dependent));
                 }

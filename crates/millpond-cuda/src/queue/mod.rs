@@ -14,7 +14,9 @@ mod dependent;
 mod fill;
 mod handle;
 mod host;
+mod hosted;
 mod issue;
+mod launch;
 mod line;
 mod registry;
 mod route;
@@ -33,6 +35,7 @@ pub(crate) use handle::QueueHandle;
 pub(crate) use registry::Registry;
 
 use crate::clock::Around;
+use crate::crew::guard;
 use crate::lanes::{Lane, Signal};
 use crate::station::Station;
 use dependent::Effects;
@@ -63,6 +66,8 @@ pub(crate) struct State {
     lanes: SmallVec<[Lane; 1]>,
     /// Where times are kept.
     recorder: Option<Recorder>,
+    /// Room for the key of a kernel's program.
+    key: Vec<u8>,
 }
 
 impl CudaQueue {
@@ -76,6 +81,7 @@ impl CudaQueue {
                 line: Line::new(!options.out_of_order),
                 lanes: SmallVec::new(),
                 recorder: options.profiling.then(Recorder::default),
+                key: Vec::new(),
             }),
             wake: Condvar::new(),
             station: Arc::clone(station),
@@ -112,7 +118,7 @@ impl CudaQueue {
             if begun.route.on_host() {
                 effects.run(begun);
             } else {
-                self.issue(state, begun, effects);
+                self.launch(state, begun, effects);
             }
         }
         self.publish(state);
@@ -139,15 +145,22 @@ impl CudaQueue {
                 None => Some(state.lanes[index].done()),
             };
             while let Some(flight) = state.line.land(index, done) {
+                let inherited = state.line.inherited(flight.sequence);
+                let failure = inherited.or(flight.failure).or_else(|| loss.cloned());
                 if let Some(landing) = flight.landing {
-                    if let Some((goal, bytes)) = landing.goal.filter(|_| loss.is_none()) {
+                    if let Some((goal, bytes)) = landing.goal.filter(|_| failure.is_none()) {
                         // SAFETY: the command's memory is there until it has finished (A1), and
                         // what uses it comes before or after; the device has filled the buffer.
                         unsafe { landing.buffer.store(goal, bytes) };
                     }
                     self.station.staging.give(landing.buffer);
                 }
-                let failure = flight.failure.or_else(|| loss.cloned());
+                let told = flight.report.and_then(|report| {
+                    let told = report.failure();
+                    self.station.reports.give(report.words);
+                    told
+                });
+                let failure = failure.or(told);
                 let times = flight.around.and_then(|around| self.times(around));
                 self.end(state, flight.sequence, failure, effects);
                 if let (Some(recorder), Some((began, ended))) = (&mut state.recorder, times) {
@@ -191,6 +204,14 @@ impl CudaQueue {
     pub(crate) fn look_after(self: &Arc<Self>, paused: bool) -> (bool, bool) {
         if paused {
             self.probe();
+        }
+        let window = self.lock().line.window().cloned();
+        if let Some(kernel) = window {
+            // It waits for more to do, for a moment. A panic comes again when the kernel is launched.
+            let _ = guard(|| {
+                kernel.begin();
+                Ok(())
+            });
         }
         let before = self.progress.completed();
         let mut effects = Effects::of(self);

@@ -15,6 +15,8 @@ pub(crate) enum Route {
     Nothing,
     /// By the device.
     Lane,
+    /// By the device, as launches, unless it turns out to be the host's.
+    Kernel,
     /// By the device, from a pinned buffer that the bytes are put into when it begins.
     Upload,
     /// By the device, into a pinned buffer that the bytes are taken from when it has ended.
@@ -37,7 +39,7 @@ impl Route {
     /// Whether a wait on the device is enough of an order: it touches nothing that only the host
     /// sees.
     pub(crate) const fn follows_issue(self) -> bool {
-        matches!(self, Self::Nothing | Self::Lane)
+        matches!(self, Self::Nothing | Self::Lane | Self::Kernel)
     }
 
     /// The way of a command on a queue.
@@ -56,6 +58,25 @@ impl Route {
         };
         Ok(match *command {
             Command::Task { .. } | Command::Gate(_) => Self::Host,
+            Command::Launch {
+                ref kernel,
+                ref bases,
+            } => {
+                let compiles = station.system.workshop.is_some();
+                if !compiles || !(kernel.grows() || kernel.device_code().is_some()) {
+                    return Ok(Self::Host);
+                }
+                let mut reached = true;
+                for (operand, base) in bases.iter().enumerate().take(kernel.operands()) {
+                    let bytes = kernel.footprint(operand).bytes;
+                    if !bytes.is_empty() {
+                        let place = find(base.offset(bytes.start))?;
+                        link(station, place)?;
+                        reached &= place != Place::Pageable;
+                    }
+                }
+                if reached { Self::Kernel } else { Self::Host }
+            }
             Command::Barrier if in_order => Self::Nothing,
             Command::Barrier => Self::Host,
             Command::Copy { bytes: 0, .. }

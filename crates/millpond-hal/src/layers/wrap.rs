@@ -285,6 +285,11 @@ impl<L: Layer> Device for LayeredDevice<L> {
         Ok(parts.into_iter().map(wrap).collect())
     }
 
+    unsafe fn wait_for_stream(&self, stream: usize) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.site.device.wait_for_stream(stream) }
+    }
+
     fn listens(&self) -> bool {
         self.layer.listens(&self.site)
     }

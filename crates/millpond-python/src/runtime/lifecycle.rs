@@ -1,5 +1,6 @@
 //! The end of the process, and what the environment set.
 
+use std::path::PathBuf;
 use std::process;
 use std::sync::OnceLock;
 
@@ -67,6 +68,8 @@ fn settings() -> Vec<(&'static str, String)> {
                 .clone()
                 .or_else(|| flag(!config.cuda, "0")),
         ),
+        ("MILLPOND_NVRTC", config.cuda_compiler.clone()),
+        ("MILLPOND_DEVICE", config.device.clone()),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
@@ -91,6 +94,19 @@ fn problems() -> Vec<String> {
 #[pyfunction]
 fn cuda_report() -> Option<String> {
     millpond::cuda_report()
+}
+
+/// The same of the compiler for these devices, with what it could not compile; None where there is nothing to compile
+/// for.
+#[pyfunction]
+fn cuda_compiler_report() -> Option<String> {
+    millpond::cuda_compiler_report()
+}
+
+/// Folders of packages, in which libraries of vendors are looked for when the first device is.
+#[pyfunction]
+fn look_in_packages(folders: Vec<PathBuf>) {
+    millpond::look_in_packages(folders);
 }
 
 /// Pairs of commands that used the same memory in no order, found since the last call.
@@ -122,5 +138,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(take_races, module)?)?;
     module.add_function(wrap_pyfunction!(close_windows_at_random, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_report, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_compiler_report, module)?)?;
+    module.add_function(wrap_pyfunction!(look_in_packages, module)?)?;
     module.add_function(wrap_pyfunction!(problems, module)?)
 }

@@ -1,4 +1,4 @@
-//! Host kernels. Devices that don't run host code pass.
+//! Kernels, which every device carries out, if not by itself then by the host.
 
 use std::sync::Arc;
 use std::thread;
@@ -12,16 +12,9 @@ use super::watch::{WELL, watched};
 /// An extent that any backend splits among its threads.
 const LARGE: usize = 1_000_000;
 
-/// A queue, if the device runs host kernels.
-fn line_for_kernels(device: &Arc<dyn Device>) -> Option<Line> {
-    device.info().host_executed.then(|| Line::in_order(device))
-}
-
 /// No index is lost or repeated, around the grain and far beyond it.
 pub fn every_index_runs_exactly_once(device: &Arc<dyn Device>) {
-    let Some(line) = line_for_kernels(device) else {
-        return;
-    };
+    let line = Line::in_order(device);
     for grain in [1, 64, 1000] {
         for extent in [0, 1, grain - 1, grain, grain + 1, 7 * grain + 3, LARGE] {
             let memory = Memory::holding(device, &vec![0; extent]);
@@ -37,9 +30,7 @@ pub fn every_index_runs_exactly_once(device: &Arc<dyn Device>) {
 
 /// `finish` comes once, last, and also where there is nothing to run.
 pub fn a_kernel_is_finished_once_after_all_pieces(device: &Arc<dyn Device>) {
-    let Some(line) = line_for_kernels(device) else {
-        return;
-    };
+    let line = Line::in_order(device);
     let memory = Memory::holding(device, &vec![0; LARGE]);
     for extent in [0, 1, LARGE] {
         let kernel = Arc::new(Increment::new(extent, 100));
@@ -51,9 +42,7 @@ pub fn a_kernel_is_finished_once_after_all_pieces(device: &Arc<dyn Device>) {
 
 /// B2: launches on the same bytes neither overlap nor overtake copies.
 pub fn launches_take_effect_in_sequence_order(device: &Arc<dyn Device>) {
-    let Some(line) = line_for_kernels(device) else {
-        return;
-    };
+    let line = Line::in_order(device);
     let memory = Memory::holding(device, &vec![0; 100_000]);
     let kernel = Arc::new(Increment::new(100_000, 500));
     let results: Vec<Memory> = (0..10)
@@ -73,9 +62,7 @@ pub fn launches_take_effect_in_sequence_order(device: &Arc<dyn Device>) {
 
 /// Launches that share the device's threads don't share their indices.
 pub fn launches_of_two_queues_are_both_exact(device: &Arc<dyn Device>) {
-    let Some(first) = line_for_kernels(device) else {
-        return;
-    };
+    let first = Line::in_order(device);
     let second = Line::in_order(device);
     let memories = [&first, &second].map(|line| {
         let memory = Memory::holding(device, &vec![0; LARGE / 4]);
@@ -121,9 +108,7 @@ pub fn a_panic_of_a_kernel_is_its_failure(device: &Arc<dyn Device>) {
 }
 
 fn check_trouble(device: &Arc<dyn Device>, trouble: Trouble, kind: FailureKind, words: &str) {
-    let Some(line) = line_for_kernels(device) else {
-        return;
-    };
+    let line = Line::in_order(device);
     for extent in [778, LARGE] {
         let memory = Memory::holding(device, &vec![0; extent]);
         let kernel = Arc::new(Increment::new(extent, 100).with(trouble));
@@ -140,9 +125,7 @@ fn check_trouble(device: &Arc<dyn Device>, trouble: Trouble, kind: FailureKind, 
 
 /// A launch that has finished keeps no handle of its kernel; the last may go a moment later.
 pub fn finished_launches_drop_their_kernel(device: &Arc<dyn Device>) {
-    let Some(line) = line_for_kernels(device) else {
-        return;
-    };
+    let line = Line::in_order(device);
     let memory = Memory::holding(device, &[0; 1000]);
     let kernel = Arc::new(Increment::new(1000, 10));
     for _ in 0..1000 {
@@ -156,9 +139,7 @@ pub fn finished_launches_drop_their_kernel(device: &Arc<dyn Device>) {
 
 /// Whether one thread carries them out or several, and where there is nothing to do.
 pub fn launches_can_be_watched(device: &Arc<dyn Device>) {
-    let Some(line) = line_for_kernels(device) else {
-        return;
-    };
+    let line = Line::in_order(device);
     let memory = Memory::holding(device, &vec![0; LARGE]);
     for extent in [0, 1, LARGE] {
         let kernel = Arc::new(Increment::new(extent, 100));

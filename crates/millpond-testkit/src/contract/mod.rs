@@ -2,7 +2,7 @@
 //!
 //! A test is a function over a device; it panics where the device breaks the rule that it names.
 //! [`backend_contract!`](crate::backend_contract) lists all of them, and is the one such list.
-//! What a device doesn't offer (out-of-order queues, host kernels, partitions) isn't tested.
+//! What a device doesn't offer (out-of-order queues, partitions) isn't tested.
 
 pub mod alloc;
 pub mod concurrency;

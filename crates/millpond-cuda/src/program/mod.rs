@@ -1,0 +1,197 @@
+//! The programs of a device: what the source of kernels became.
+//!
+//! A program is found by the key of its kernel, without an allocation where it is there already.
+//! Whoever doesn't find it has it made: from the images on disk, or by the compiler. A source that
+//! doesn't compile is remembered as well, so that its kernels are the host's from then on.
+
+mod store;
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use millpond_hal::DeviceCode;
+
+pub(crate) use store::Store;
+
+use crate::api::{FunctionHandle, ModuleHandle};
+use crate::card::{CudaError, Current};
+use crate::compiler::{Compiler, Image};
+use crate::crew::guard;
+use store::Origin;
+
+/// What makes programs: a compiler, and perhaps a folder where images are kept.
+pub(crate) struct Workshop {
+    pub(crate) compiler: Arc<dyn Compiler>,
+    pub(crate) store: Option<Store>,
+    /// What went wrong, each a message: sources that don't compile.
+    complaints: Mutex<Vec<String>>,
+}
+
+/// How many complaints are kept: one source that doesn't compile is seldom the only one.
+const COMPLAINTS: usize = 16;
+
+/// Code that was loaded.
+pub(crate) struct Program {
+    module: ModuleHandle,
+    /// The entries that were asked for.
+    entries: RwLock<Vec<(&'static str, FunctionHandle)>>,
+}
+
+/// A program, or none where there is no image that can be loaded.
+type Made = Option<Arc<Program>>;
+
+/// The programs of a device by the keys of their kernels.
+#[derive(Default)]
+pub(crate) struct Programs(RwLock<HashMap<Box<[u8]>, Arc<OnceLock<Made>>>>);
+
+impl Workshop {
+    pub(crate) fn new(compiler: Arc<dyn Compiler>, store: Option<Store>) -> Self {
+        Self {
+            compiler,
+            store,
+            complaints: Mutex::default(),
+        }
+    }
+
+    fn complain(&self, complaint: String) {
+        let mut complaints = self
+            .complaints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if complaints.len() < COMPLAINTS {
+            complaints.push(complaint);
+        }
+    }
+
+    /// What went wrong so far, each a message.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let complaints = self
+            .complaints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        complaints.clone()
+    }
+
+    fn image(&self, source: &str, architecture: i32) -> Option<Image> {
+        let origin = Origin {
+            compiler: self.compiler.identity(),
+            architecture,
+            source,
+        };
+        let kept = self.store.as_ref().and_then(|store| store.load(origin));
+        if kept.is_some() {
+            return kept;
+        }
+        match self.compiler.compile(source, architecture) {
+            Ok(image) => {
+                if let Some(store) = &self.store {
+                    store.keep(origin, &image);
+                }
+                Some(image)
+            }
+            Err(error) => {
+                self.complain(format!("a kernel doesn't compile: {error}"));
+                None
+            }
+        }
+    }
+}
+
+impl Programs {
+    /// What a key's source became, if that is known.
+    pub(crate) fn find(&self, key: &[u8]) -> Option<Made> {
+        let programs = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        programs.get(key)?.get().cloned()
+    }
+
+    /// The program of a key, which is made if need be; that takes a while. Nothing is remembered of a
+    /// device that is lost.
+    pub(crate) fn make(
+        &self,
+        current: &Current<'_>,
+        workshop: &Workshop,
+        key: &[u8],
+        code: &dyn DeviceCode,
+    ) -> Made {
+        let slot = {
+            let mut programs = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            match programs.get(key) {
+                Some(slot) => Arc::clone(slot),
+                None => Arc::clone(programs.entry(key.into()).or_default()),
+            }
+        };
+        let made = slot.get_or_init(|| {
+            let source = guard(|| Ok(code.source()));
+            let source = source
+                .map_err(|(_, reason)| workshop.complain(reason))
+                .ok()?;
+            let image = workshop.image(&source, current.architecture())?;
+            let program = Program::load(current, &image);
+            let program = program
+                .map_err(|error| workshop.complain(format!("a kernel can't be loaded: {error}")));
+            program.ok().map(Arc::new)
+        });
+        made.clone()
+    }
+
+    /// Unloads all code.
+    pub(crate) fn close(&self, current: &Current<'_>) {
+        let mut programs = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        for (_, slot) in programs.drain() {
+            if let Some(Some(program)) = slot.get() {
+                // SAFETY: loaded by `load`, and no launch of it is under way.
+                let _ = unsafe { current.api().module_unload(program.module) };
+            }
+        }
+    }
+}
+
+impl Program {
+    fn load(current: &Current<'_>, image: &Image) -> Result<Self, CudaError> {
+        let mut module = ModuleHandle(0);
+        // SAFETY: the handle is written to a place of its type; an image is what a compiler made, with
+        // a zero behind it.
+        let code = unsafe {
+            current
+                .api()
+                .module_load(&raw mut module, image.as_ptr().cast())
+        };
+        current.check("cuModuleLoadData", code)?;
+        Ok(Self {
+            module,
+            entries: RwLock::default(),
+        })
+    }
+
+    /// The entry of a name.
+    pub(crate) fn entry(
+        &self,
+        current: &Current<'_>,
+        name: &'static str,
+    ) -> Result<FunctionHandle, CudaError> {
+        let known = |entries: &[(&str, FunctionHandle)]| {
+            let entry = entries.iter().find(|(known, _)| *known == name);
+            entry.map(|(_, function)| *function)
+        };
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = known(&entries) {
+            return Ok(function);
+        }
+        drop(entries);
+        let text = CString::new(name).unwrap_or_default();
+        let mut function = FunctionHandle(0);
+        // SAFETY: the handle is written to a place of its type, and the name ends with a zero.
+        let code = unsafe {
+            current
+                .api()
+                .module_function(&raw mut function, self.module, text.as_ptr())
+        };
+        current.check("cuModuleGetFunction", code)?;
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        if known(&entries).is_none() {
+            entries.push((name, function));
+        }
+        Ok(function)
+    }
+}

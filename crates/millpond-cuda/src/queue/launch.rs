@@ -1,0 +1,247 @@
+//! Kernels by the device.
+//!
+//! Which launches a command becomes is settled when it begins. If the program is there, it is given to
+//! the device like any other command; if it has to be made first, by a thread, a queue in order waits
+//! with it. A kernel that comes to no program is the host's.
+
+use std::sync::Arc;
+
+use millpond_hal::code::{Call, Launch};
+use millpond_hal::{Address, Command, Failure, FailureKind, HostKernel};
+use smallvec::SmallVec;
+
+use super::dependent::Effects;
+use super::line::{Begun, Report};
+use super::{CudaQueue, State, Work};
+use crate::card::{CudaError, Current};
+use crate::crew::guard;
+use crate::lanes::Lane;
+use crate::program::Program;
+
+/// What is known of a kernel's program.
+enum Found {
+    /// It is there.
+    Program(Arc<Program>),
+    /// The kernel has no code, or it doesn't compile.
+    None,
+    /// A thread has to look, which may take a while.
+    Unknown,
+}
+
+/// The argument of an entry, where a structure of numbers may lie, with zeros behind it for the gap at
+/// its end.
+type Padded = SmallVec<[u128; 16]>;
+
+impl CudaQueue {
+    /// Gives a kernel to the device, or to who has to make its program, or leaves it to the host.
+    pub(super) fn launch(
+        self: &Arc<Self>,
+        state: &mut State,
+        mut begun: Begun,
+        effects: &mut Effects,
+    ) {
+        let Command::Launch { kernel, .. } = &begun.command else {
+            return self.issue(state, begun, effects);
+        };
+        if begun.failure.is_some() {
+            return self.issue(state, begun, effects);
+        }
+        let key = &mut state.key;
+        match guard(|| Ok(self.find(&**kernel, key))) {
+            Ok(Found::Program(program)) => {
+                begun.program = Some(program);
+                self.issue(state, begun, effects);
+            }
+            Ok(Found::None) => state.line.leave_to_host(begun),
+            Ok(Found::Unknown) => {
+                state.line.hold_back(true);
+                effects.run(begun);
+            }
+            Err((kind, reason)) => {
+                begun.failure = Some(begun.fail(kind, reason));
+                self.issue(state, begun, effects);
+            }
+        }
+    }
+
+    fn find(&self, kernel: &dyn HostKernel, key: &mut Vec<u8>) -> Found {
+        if kernel.grows() {
+            return Found::Unknown;
+        }
+        kernel.begin();
+        let Some(code) = kernel.device_code() else {
+            return Found::None;
+        };
+        key.clear();
+        code.key(key);
+        match self.station.programs.find(key) {
+            Some(Some(program)) => Found::Program(program),
+            Some(None) => Found::None,
+            None => Found::Unknown,
+        }
+    }
+
+    /// Has a kernel begin and its program made, on a thread, and goes on with it.
+    pub(super) fn prepare(self: &Arc<Self>, mut begun: Begun) -> Option<Work> {
+        let made = match &begun.command {
+            Command::Launch { kernel, .. } => guard(|| Ok(self.make(&**kernel))),
+            _ => Ok(Ok(None)),
+        };
+        let mut effects = Effects::of(self);
+        {
+            let mut state = self.lock();
+            state.line.hold_back(false);
+            let failure = match made {
+                Ok(Ok(program)) => {
+                    begun.program = program;
+                    None
+                }
+                Ok(Err(error)) => Some(begun.fail_by(&error)),
+                Err((kind, reason)) => Some(begun.fail(kind, reason)),
+            };
+            if begun.program.is_none() && failure.is_none() {
+                state.line.leave_to_host(begun);
+            } else {
+                begun.failure = failure;
+                self.issue(&mut state, begun, &mut effects);
+            }
+            self.advance(&mut state, &mut effects);
+        }
+        effects.carry_out_but_one()
+    }
+
+    fn make(&self, kernel: &dyn HostKernel) -> Result<Option<Arc<Program>>, CudaError> {
+        kernel.begin();
+        let station = &self.station;
+        let (Some(code), Some(workshop)) = (kernel.device_code(), &station.system.workshop) else {
+            return Ok(None);
+        };
+        let mut key = Vec::new();
+        code.key(&mut key);
+        let current = station.card.enter()?;
+        Ok(station.programs.make(&current, workshop, &key, code))
+    }
+
+    /// Gives a kernel's launches to a stream.
+    pub(super) fn give_launches(
+        &self,
+        current: &Current<'_>,
+        lane: &mut Lane,
+        begun: &Begun,
+        report: &mut Option<Report>,
+    ) -> Result<(), CudaError> {
+        let Command::Launch { kernel, bases } = &begun.command else {
+            return Ok(());
+        };
+        let (Some(code), Some(program)) = (kernel.device_code(), &begun.program) else {
+            return Ok(());
+        };
+        let machine = &self.station.card.machine;
+        let scratch = match code.scratch(machine) {
+            0 => 0,
+            bytes => lane.scratch.take(current, bytes)?,
+        };
+        let mut words = Address::new(0);
+        if code.reports() {
+            let taken = self.station.reports.take(current)?;
+            words = taken.address();
+            *report = Some(Report {
+                words: taken,
+                kernel: Arc::clone(kernel),
+                origin: begun.notes.origin.clone(),
+            });
+        }
+        let call = Call {
+            bases,
+            machine,
+            scratch: Address::new(scratch as usize),
+            report: words,
+        };
+        let launches = code.launches(&call);
+        let there = |launch: &&Launch| launch.blocks.iter().all(|&blocks| blocks > 0);
+        for launch in launches.iter().filter(there) {
+            give(current, lane, program, launch)?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives one launch to a stream.
+fn give(
+    current: &Current<'_>,
+    lane: &Lane,
+    program: &Program,
+    launch: &Launch,
+) -> Result<(), CudaError> {
+    let function = program.entry(current, launch.entry)?;
+    let mut padded = padded(launch.arguments.bytes());
+    let mut parameters = [padded.as_mut_ptr().cast()];
+    let [x, y, z] = launch.blocks;
+    // SAFETY: the entry takes one structure, of which the buffer holds all bytes; the launches of a
+    // kernel stay within what its footprints say, for which the submitter promised A1 to A3, and
+    // within scratch and words that are the command's own until it has ended.
+    let code = unsafe {
+        current.api().launch(
+            function,
+            x,
+            y,
+            z,
+            launch.threads,
+            1,
+            1,
+            launch.shared_memory,
+            lane.stream,
+            parameters.as_mut_ptr(),
+            std::ptr::null_mut(),
+        )
+    };
+    current.check("cuLaunchKernel", code)
+}
+
+fn padded(bytes: &[u8]) -> Padded {
+    bytes
+        .chunks(size_of::<u128>())
+        .map(|chunk| {
+            let mut word = [0; size_of::<u128>()];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u128::from_ne_bytes(word)
+        })
+        .collect()
+}
+
+impl Report {
+    /// The failure that the device told of, if it did.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        let report = self.words.read()?;
+        let told = guard(|| {
+            let code = self.kernel.device_code();
+            Ok(code.map(|code| code.error(report)))
+        });
+        let (kind, reason) = match told {
+            Ok(Some(error)) => (error.kind, error.reason),
+            Ok(None) => (
+                FailureKind::Command,
+                format!("the device reported {report:?}"),
+            ),
+            Err(panic) => panic,
+        };
+        let command = Command::Launch {
+            kernel: Arc::clone(&self.kernel),
+            bases: SmallVec::new(),
+        };
+        Some(command.fail(kind, reason, self.origin.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::padded;
+
+    #[test]
+    fn arguments_lie_in_whole_words_with_zeros_behind() {
+        let words = padded(&[1; 17]);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(bytes[..17], [1; 17]);
+        assert_eq!(bytes[17..], [0; 15]);
+    }
+}
