@@ -19,6 +19,8 @@ impl Code {
     pub(crate) const INVALID_CONTEXT: Self = Self(201);
     #[cfg(test)]
     pub(crate) const INVALID_HANDLE: Self = Self(400);
+    #[cfg(test)]
+    pub(crate) const NOT_FOUND: Self = Self(500);
     pub(crate) const NOT_READY: Self = Self(600);
     #[cfg(test)]
     pub(crate) const ILLEGAL_ADDRESS: Self = Self(700);

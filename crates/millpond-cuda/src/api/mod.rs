@@ -35,12 +35,12 @@ pub(crate) struct StreamHandle(pub(crate) usize);
 pub(crate) struct EventHandle(pub(crate) usize);
 
 /// Code that was loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(crate) struct ModuleHandle(pub(crate) usize);
 
 /// An entry of loaded code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(crate) struct FunctionHandle(pub(crate) usize);
 

@@ -1,13 +1,14 @@
 //! What a fake driver has: memory, streams, and what tests have arranged.
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use millpond_testkit::dice::Dice;
 
-use crate::api::{Code, EventHandle, Ordinal, Pointer, StreamHandle};
+use super::code::{Entry, Launched};
+use crate::api::{Code, EventHandle, FunctionHandle, ModuleHandle, Ordinal, Pointer, StreamHandle};
 
 /// What new memory holds, so that nobody takes it for zeros.
 const RUBBISH: u8 = 0xa5;
@@ -51,6 +52,7 @@ pub(super) enum Step {
         bytes: usize,
     },
     Note(EventHandle),
+    Run(Entry, Launched),
     Write(Pointer, u64),
     Wait(Pointer, u64),
 }
@@ -92,6 +94,12 @@ pub(super) struct World {
     /// Physical memory that was created and not released.
     pub(super) physical: usize,
     pub(super) peers: HashSet<(Ordinal, usize)>,
+    /// Code that was loaded: its source.
+    pub(super) modules: BTreeMap<ModuleHandle, String>,
+    /// Entries that were asked for: their names.
+    pub(super) functions: BTreeMap<FunctionHandle, String>,
+    /// What runs in place of entries.
+    pub(super) entries: HashMap<String, Entry>,
     pub(super) lost: Option<Code>,
     pub(super) faults: Vec<(&'static str, usize, Code)>,
     pub(super) fault_at: Option<(usize, Code)>,
@@ -114,6 +122,9 @@ impl World {
             retained: 0,
             physical: 0,
             peers: HashSet::new(),
+            modules: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            entries: HashMap::new(),
             lost: None,
             faults: Vec::new(),
             fault_at: None,
@@ -128,7 +139,7 @@ impl World {
     /// The code that a test wants of this call.
     pub(super) fn fault(&mut self, call: &str) -> Option<Code> {
         if let Some((index, code)) = self.fault_at
-            && self.calls.len() == index + 1
+            && self.calls.len().checked_sub(1) == Some(index)
         {
             return Some(code);
         }
@@ -267,6 +278,7 @@ impl World {
             Step::Note(event) => {
                 self.noted.insert(event, Instant::now());
             }
+            Step::Run(ref entry, ref launched) => (entry.body)(launched),
             Step::Touch { address, bytes } => return self.is_live(address, bytes),
             Step::Write(address, value) => {
                 if !self.is_live(address, 8) {

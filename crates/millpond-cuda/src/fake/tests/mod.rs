@@ -1,6 +1,7 @@
 //! The backend on the fake driver.
 
 mod errors;
+mod kernels;
 mod memory;
 mod order;
 mod under_the_runtime;

@@ -1,0 +1,570 @@
+//! The calls of the fake driver.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::time::Duration;
+use std::{ptr, thread};
+
+use super::code::Launched;
+use super::world::{Kind, Step};
+use super::{CONTEXTS, Fake, GRANULE, MEMORY};
+use crate::api::{
+    AccessDescription, Api, Code, ContextHandle, EventHandle, FunctionHandle, ModuleHandle,
+    Ordinal, PhysicalHandle, PhysicalProperties, Pointer, StreamHandle, attribute, pointer,
+};
+
+/// Writes an answer.
+///
+/// # Safety
+/// As the driver's functions, the caller gives a place of the type.
+unsafe fn answer<T>(place: *mut T, value: T) -> Code {
+    // SAFETY: the caller's promise.
+    unsafe { place.write(value) };
+    Code::SUCCESS
+}
+
+fn text_of(code: Code, name: bool) -> Option<&'static CStr> {
+    Some(match (code, name) {
+        (Code::OUT_OF_MEMORY, true) => c"CUDA_ERROR_OUT_OF_MEMORY",
+        (Code::OUT_OF_MEMORY, false) => c"out of memory",
+        (Code::ILLEGAL_ADDRESS, true) => c"CUDA_ERROR_ILLEGAL_ADDRESS",
+        (Code::ILLEGAL_ADDRESS, false) => c"an illegal memory access was encountered",
+        (Code::NOT_FOUND, true) => c"CUDA_ERROR_NOT_FOUND",
+        (Code::NOT_FOUND, false) => c"named symbol not found",
+        (Code::NOT_SUPPORTED, true) => c"CUDA_ERROR_NOT_SUPPORTED",
+        (Code::NOT_SUPPORTED, false) => c"operation not supported",
+        _ => return None,
+    })
+}
+
+impl Api for Fake {
+    unsafe fn init(&self, _flags: u32) -> Code {
+        self.call("cuInit", |_| Code::SUCCESS)
+    }
+
+    unsafe fn driver_version(&self, version: *mut i32) -> Code {
+        // SAFETY: the caller's promise.
+        self.call("cuDriverGetVersion", |_| unsafe { answer(version, 13_000) })
+    }
+
+    unsafe fn error_name(&self, code: Code, name: *mut *const c_char) -> Code {
+        let Some(text) = text_of(code, true) else {
+            return Code::INVALID_VALUE;
+        };
+        // SAFETY: the caller's promise.
+        unsafe { answer(name, text.as_ptr()) }
+    }
+
+    unsafe fn error_string(&self, code: Code, text: *mut *const c_char) -> Code {
+        let Some(words) = text_of(code, false) else {
+            return Code::INVALID_VALUE;
+        };
+        // SAFETY: the caller's promise.
+        unsafe { answer(text, words.as_ptr()) }
+    }
+
+    unsafe fn device_count(&self, count: *mut i32) -> Code {
+        self.call("cuDeviceGetCount", |world| {
+            // SAFETY: the caller's promise.
+            unsafe { answer(count, world.devices as i32) }
+        })
+    }
+
+    unsafe fn device(&self, device: *mut Ordinal, number: i32) -> Code {
+        // SAFETY: the caller's promise.
+        self.call("cuDeviceGet", |_| unsafe { answer(device, number) })
+    }
+
+    unsafe fn device_name(&self, name: *mut c_char, len: i32, _device: Ordinal) -> Code {
+        let text = c"Fake of the tests".to_bytes_with_nul();
+        assert!(text.len() <= len as usize);
+        // SAFETY: the caller gives as many bytes.
+        unsafe {
+            name.cast::<u8>()
+                .copy_from_nonoverlapping(text.as_ptr(), text.len());
+        };
+        Code::SUCCESS
+    }
+
+    unsafe fn device_memory(&self, bytes: *mut usize, _device: Ordinal) -> Code {
+        // SAFETY: the caller's promise.
+        unsafe { answer(bytes, MEMORY) }
+    }
+
+    unsafe fn device_attribute(&self, value: *mut i32, number: i32, _device: Ordinal) -> Code {
+        self.call("cuDeviceGetAttribute", |world| {
+            if world.lacking.contains(&number) {
+                // SAFETY: the caller's promise.
+                return unsafe { answer(value, 0) };
+            }
+            let known = match number {
+                attribute::MULTIPROCESSORS => 8,
+                attribute::L2_BYTES => 1 << 20,
+                attribute::SHARED_MEMORY => 48 << 10,
+                attribute::WARP => 32,
+                attribute::RESIDENT_THREADS => 2048,
+                attribute::CAPABILITY_MAJOR => 9,
+                attribute::UNIFIED_ADDRESSING
+                | attribute::VIRTUAL_MEMORY
+                | attribute::CONCURRENT_MANAGED
+                | attribute::STREAM_VALUES => 1,
+                _ => 0,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { answer(value, known) }
+        })
+    }
+
+    unsafe fn can_access_peer(&self, can: *mut i32, device: Ordinal, peer: Ordinal) -> Code {
+        // SAFETY: the caller's promise.
+        unsafe { answer(can, i32::from(device != peer)) }
+    }
+
+    unsafe fn context_retain(&self, context: *mut ContextHandle, device: Ordinal) -> Code {
+        self.call("cuDevicePrimaryCtxRetain", |world| {
+            world.retained += 1;
+            let handle = ContextHandle(self.first_context + device as usize);
+            // SAFETY: the caller's promise.
+            unsafe { answer(context, handle) }
+        })
+    }
+
+    unsafe fn context_release(&self, _device: Ordinal) -> Code {
+        self.call("cuDevicePrimaryCtxRelease", |world| {
+            world.retained -= 1;
+            Code::SUCCESS
+        })
+    }
+
+    unsafe fn context_push(&self, context: ContextHandle) -> Code {
+        CONTEXTS.with_borrow_mut(|contexts| contexts.push(context));
+        Code::SUCCESS
+    }
+
+    unsafe fn context_pop(&self, context: *mut ContextHandle) -> Code {
+        match CONTEXTS.with_borrow_mut(Vec::pop) {
+            // SAFETY: the caller's promise.
+            Some(popped) => unsafe { answer(context, popped) },
+            None => Code::INVALID_CONTEXT,
+        }
+    }
+
+    unsafe fn enable_peer(&self, context: ContextHandle, _flags: u32) -> Code {
+        self.call_within("cuCtxEnablePeerAccess", |world, device| {
+            if world.peers.insert((device, context.0)) {
+                Code::SUCCESS
+            } else {
+                Code::PEER_ACCESS_ALREADY_ENABLED
+            }
+        })
+    }
+
+    unsafe fn allocate(&self, address: *mut Pointer, bytes: usize) -> Code {
+        self.call_within("cuMemAlloc", |world, device| {
+            let block = world.add(bytes, 256, Kind::Device(device));
+            // SAFETY: the caller's promise.
+            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe {
+                answer(address, block)
+            })
+        })
+    }
+
+    unsafe fn free(&self, address: Pointer) -> Code {
+        self.call_within("cuMemFree", |world, _| world.remove(address))
+    }
+
+    unsafe fn allocate_host(&self, address: *mut *mut c_void, bytes: usize, _flags: u32) -> Code {
+        self.call_within("cuMemHostAlloc", |world, _| {
+            let block = world.add(bytes, 4096, Kind::Host);
+            block.map_or(Code::OUT_OF_MEMORY, |block| {
+                let pointer = std::ptr::with_exposed_provenance_mut(block as usize);
+                // SAFETY: the caller's promise.
+                unsafe { answer(address, pointer) }
+            })
+        })
+    }
+
+    unsafe fn free_host(&self, address: *mut c_void) -> Code {
+        let address = address.expose_provenance() as Pointer;
+        self.call_within("cuMemFreeHost", |world, _| world.remove(address))
+    }
+
+    unsafe fn allocate_managed(&self, address: *mut Pointer, bytes: usize, _flags: u32) -> Code {
+        self.call_within("cuMemAllocManaged", |world, _| {
+            let block = world.add(bytes, 256, Kind::Managed);
+            // SAFETY: the caller's promise.
+            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe {
+                answer(address, block)
+            })
+        })
+    }
+
+    unsafe fn pointer_attributes(
+        &self,
+        count: u32,
+        attributes: *const i32,
+        data: *const *mut c_void,
+        address: Pointer,
+    ) -> Code {
+        self.call_within("cuPointerGetAttributes", |world, _| {
+            let kind = world.kind_of(address);
+            // SAFETY: the caller gives as many.
+            let attributes = unsafe { std::slice::from_raw_parts(attributes, count as usize) };
+            // SAFETY: as above.
+            let places = unsafe { std::slice::from_raw_parts(data, count as usize) };
+            for (&attribute, place) in attributes.iter().zip(places) {
+                let value = match (attribute, kind) {
+                    (pointer::IS_MANAGED, kind) => u32::from(kind == Some(Kind::Managed)),
+                    (pointer::MEMORY_TYPE, Some(Kind::Host)) => pointer::HOST,
+                    (pointer::MEMORY_TYPE, Some(_)) => pointer::DEVICE,
+                    (pointer::ORDINAL, Some(Kind::Device(device))) => device as u32,
+                    _ => 0,
+                };
+                // SAFETY: as above.
+                unsafe { answer(place.cast(), value) };
+            }
+            Code::SUCCESS
+        })
+    }
+
+    unsafe fn granularity(
+        &self,
+        bytes: *mut usize,
+        _properties: *const PhysicalProperties,
+        _option: i32,
+    ) -> Code {
+        // SAFETY: the caller's promise.
+        unsafe { answer(bytes, GRANULE) }
+    }
+
+    unsafe fn reserve(
+        &self,
+        address: *mut Pointer,
+        bytes: usize,
+        alignment: usize,
+        _wanted: Pointer,
+        _flags: u64,
+    ) -> Code {
+        assert!(bytes.is_multiple_of(GRANULE) && alignment.is_power_of_two());
+        self.call_within("cuMemAddressReserve", |world, _| {
+            let block = world.add(bytes, alignment, Kind::Reserved);
+            // SAFETY: the caller's promise.
+            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe {
+                answer(address, block)
+            })
+        })
+    }
+
+    unsafe fn unreserve(&self, address: Pointer, _bytes: usize) -> Code {
+        self.call_within("cuMemAddressFree", |world, _| {
+            if world.kind_of(address) == Some(Kind::Reserved) {
+                world.remove(address)
+            } else {
+                Code::INVALID_VALUE
+            }
+        })
+    }
+
+    unsafe fn create(
+        &self,
+        memory: *mut PhysicalHandle,
+        bytes: usize,
+        _properties: *const PhysicalProperties,
+        _flags: u64,
+    ) -> Code {
+        assert!(bytes.is_multiple_of(GRANULE));
+        self.call_within("cuMemCreate", |world, _| {
+            world.physical += 1;
+            // SAFETY: the caller's promise.
+            unsafe { answer(memory, PhysicalHandle(7)) }
+        })
+    }
+
+    unsafe fn destroy(&self, _memory: PhysicalHandle) -> Code {
+        self.call_within("cuMemRelease", |world, _| {
+            world.physical -= 1;
+            Code::SUCCESS
+        })
+    }
+
+    unsafe fn map(
+        &self,
+        address: Pointer,
+        _bytes: usize,
+        _offset: usize,
+        _memory: PhysicalHandle,
+        _flags: u64,
+    ) -> Code {
+        self.call_within("cuMemMap", |world, _| {
+            world.turn(address, Kind::Reserved, Kind::Mapped)
+        })
+    }
+
+    unsafe fn unmap(&self, address: Pointer, _bytes: usize) -> Code {
+        self.call_within("cuMemUnmap", |world, device| {
+            let code = world.turn(address, Kind::Device(device), Kind::Reserved);
+            if code == Code::SUCCESS {
+                return code;
+            }
+            world.turn(address, Kind::Mapped, Kind::Reserved)
+        })
+    }
+
+    unsafe fn set_access(
+        &self,
+        address: Pointer,
+        _bytes: usize,
+        _descriptions: *const AccessDescription,
+        count: usize,
+    ) -> Code {
+        assert!(count > 0);
+        self.call_within("cuMemSetAccess", |world, device| {
+            world.turn(address, Kind::Mapped, Kind::Device(device))
+        })
+    }
+
+    unsafe fn stream_create(&self, stream: *mut StreamHandle, _flags: u32) -> Code {
+        self.call_within("cuStreamCreate", |world, _| {
+            let handle = world.add_stream();
+            // SAFETY: the caller's promise.
+            unsafe { answer(stream, handle) }
+        })
+    }
+
+    unsafe fn stream_destroy(&self, stream: StreamHandle) -> Code {
+        self.call("cuStreamDestroy", |world| {
+            world.streams.remove(&stream);
+            Code::SUCCESS
+        })
+    }
+
+    unsafe fn stream_query(&self, stream: StreamHandle) -> Code {
+        self.call_within("cuStreamQuery", |world, _| {
+            match world.streams.get(&stream) {
+                Some(steps) if steps.is_empty() => Code::SUCCESS,
+                Some(_) => Code::NOT_READY,
+                None => Code::INVALID_HANDLE,
+            }
+        })
+    }
+
+    unsafe fn stream_wait(
+        &self,
+        stream: StreamHandle,
+        address: Pointer,
+        value: u64,
+        _flags: u32,
+    ) -> Code {
+        self.step("cuStreamWaitValue64", stream, Step::Wait(address, value))
+    }
+
+    unsafe fn stream_write(
+        &self,
+        stream: StreamHandle,
+        address: Pointer,
+        value: u64,
+        _flags: u32,
+    ) -> Code {
+        self.step("cuStreamWriteValue64", stream, Step::Write(address, value))
+    }
+
+    unsafe fn event_create(&self, event: *mut EventHandle, _flags: u32) -> Code {
+        self.call_within("cuEventCreate", |world, _| {
+            world.events += 1;
+            // SAFETY: the caller's promise.
+            unsafe { answer(event, EventHandle(world.next())) }
+        })
+    }
+
+    unsafe fn event_destroy(&self, _event: EventHandle) -> Code {
+        self.call("cuEventDestroy", |world| {
+            world.events -= 1;
+            Code::SUCCESS
+        })
+    }
+
+    unsafe fn event_record(&self, event: EventHandle, stream: StreamHandle) -> Code {
+        self.step("cuEventRecord", stream, Step::Note(event))
+    }
+
+    unsafe fn event_elapsed(
+        &self,
+        milliseconds: *mut f32,
+        begin: EventHandle,
+        end: EventHandle,
+    ) -> Code {
+        self.call_within("cuEventElapsedTime", |world, _| {
+            let [Some(begin), Some(end)] = [begin, end].map(|it| world.noted.get(&it)) else {
+                return Code::NOT_READY;
+            };
+            let elapsed = end.duration_since(*begin).as_secs_f32() * 1e3;
+            // SAFETY: the caller's promise.
+            unsafe { answer(milliseconds, elapsed) }
+        })
+    }
+
+    unsafe fn copy(&self, dst: Pointer, src: Pointer, bytes: usize, stream: StreamHandle) -> Code {
+        self.step("cuMemcpyAsync", stream, Step::Copy { dst, src, bytes })
+    }
+
+    unsafe fn set8(&self, dst: Pointer, value: u8, count: usize, stream: StreamHandle) -> Code {
+        let step = Step::set(dst, count, &[value], count, 1);
+        self.step("cuMemsetD8Async", stream, step)
+    }
+
+    unsafe fn set16(&self, dst: Pointer, value: u16, count: usize, stream: StreamHandle) -> Code {
+        let step = Step::set(dst, count * 2, &value.to_ne_bytes(), count, 1);
+        self.step("cuMemsetD16Async", stream, step)
+    }
+
+    unsafe fn set32(&self, dst: Pointer, value: u32, count: usize, stream: StreamHandle) -> Code {
+        let step = Step::set(dst, count * 4, &value.to_ne_bytes(), count, 1);
+        self.step("cuMemsetD32Async", stream, step)
+    }
+
+    unsafe fn set8_rows(
+        &self,
+        dst: Pointer,
+        pitch: usize,
+        value: u8,
+        width: usize,
+        height: usize,
+        stream: StreamHandle,
+    ) -> Code {
+        let step = Step::set(dst, pitch, &[value], width, height);
+        self.step("cuMemsetD2D8Async", stream, step)
+    }
+
+    unsafe fn set16_rows(
+        &self,
+        dst: Pointer,
+        pitch: usize,
+        value: u16,
+        width: usize,
+        height: usize,
+        stream: StreamHandle,
+    ) -> Code {
+        let step = Step::set(dst, pitch, &value.to_ne_bytes(), width, height);
+        self.step("cuMemsetD2D16Async", stream, step)
+    }
+
+    unsafe fn set32_rows(
+        &self,
+        dst: Pointer,
+        pitch: usize,
+        value: u32,
+        width: usize,
+        height: usize,
+        stream: StreamHandle,
+    ) -> Code {
+        let step = Step::set(dst, pitch, &value.to_ne_bytes(), width, height);
+        self.step("cuMemsetD2D32Async", stream, step)
+    }
+
+    unsafe fn prefetch(
+        &self,
+        address: Pointer,
+        bytes: usize,
+        _device: Ordinal,
+        stream: StreamHandle,
+    ) -> Code {
+        self.step("cuMemPrefetchAsync", stream, Step::Touch { address, bytes })
+    }
+
+    unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Code {
+        loop {
+            // SAFETY: the caller's promise.
+            match unsafe { self.stream_query(stream) } {
+                Code::NOT_READY => thread::sleep(Duration::from_micros(50)),
+                code => return code,
+            }
+        }
+    }
+
+    unsafe fn module_load(&self, module: *mut ModuleHandle, image: *const c_void) -> Code {
+        // SAFETY: the caller's promise: images of the fake compiler are texts.
+        let source = unsafe { CStr::from_ptr(image.cast()) };
+        self.call_within("cuModuleLoadData", |world, _| {
+            let handle = ModuleHandle(world.next());
+            let source = source.to_string_lossy().into_owned();
+            world.modules.insert(handle, source);
+            // SAFETY: the caller's promise.
+            unsafe { answer(module, handle) }
+        })
+    }
+
+    unsafe fn module_unload(&self, module: ModuleHandle) -> Code {
+        self.call("cuModuleUnload", |world| {
+            let known = world.modules.remove(&module).is_some();
+            if known {
+                Code::SUCCESS
+            } else {
+                Code::INVALID_HANDLE
+            }
+        })
+    }
+
+    unsafe fn module_function(
+        &self,
+        function: *mut FunctionHandle,
+        module: ModuleHandle,
+        name: *const c_char,
+    ) -> Code {
+        // SAFETY: the caller's promise.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        self.call_within("cuModuleGetFunction", |world, _| {
+            let source = world.modules.get(&module);
+            if !source.is_some_and(|source| source.split_whitespace().any(|it| it == name)) {
+                return Code::NOT_FOUND;
+            }
+            let handle = FunctionHandle(world.next());
+            world.functions.insert(handle, name.into_owned());
+            // SAFETY: the caller's promise.
+            unsafe { answer(function, handle) }
+        })
+    }
+
+    unsafe fn launch(
+        &self,
+        function: FunctionHandle,
+        blocks_x: u32,
+        blocks_y: u32,
+        blocks_z: u32,
+        threads_x: u32,
+        _threads_y: u32,
+        _threads_z: u32,
+        _shared_memory: u32,
+        stream: StreamHandle,
+        parameters: *mut *mut c_void,
+        _extra: *mut *mut c_void,
+    ) -> Code {
+        let blocks = [blocks_x, blocks_y, blocks_z];
+        assert!(!blocks.contains(&0) && threads_x > 0, "an empty launch");
+        self.call_within("cuLaunchKernel", |world, _| {
+            let name = world.functions.get(&function);
+            let Some(entry) = name.and_then(|name| world.entries.get(name)).cloned() else {
+                return Code::INVALID_HANDLE;
+            };
+            let mut arguments = vec![0_u8; entry.bytes];
+            // SAFETY: the caller's promise: a pointer for the only argument, to as many bytes.
+            let structure = unsafe { parameters.read() }.cast::<u8>();
+            // SAFETY: as above.
+            unsafe { ptr::copy_nonoverlapping(structure, arguments.as_mut_ptr(), entry.bytes) };
+            let Some(steps) = world.streams.get_mut(&stream) else {
+                return Code::INVALID_HANDLE;
+            };
+            let launched = Launched { arguments };
+            steps.push_back(Step::Run(entry, launched));
+            Code::SUCCESS
+        })
+    }
+
+    unsafe fn advise(
+        &self,
+        _address: Pointer,
+        _bytes: usize,
+        _advice: i32,
+        _device: Ordinal,
+    ) -> Code {
+        self.call_within("cuMemAdvise", |_, _| Code::SUCCESS)
+    }
+}
