@@ -64,6 +64,11 @@ impl Unordered {
         self.ready.pop_front()
     }
 
+    /// A command that was taken didn't start after all: it may again, after those that may by now.
+    pub fn take_back(&mut self, sequence: u64) {
+        self.ready.push_back(sequence);
+    }
+
     /// A command has finished, and with it every one up to `completed`, which is further than before.
     /// `last` was submitted last, and `is_unblocked` says of what isn't finished whether its points
     /// are reached.

@@ -165,6 +165,20 @@ impl Device {
         self.host_queue()?.core().observe(kernel, operands, cost)
     }
 
+    /// Waits until a stream of another library on the device has done what it was given so far, for
+    /// memory that the library hands over.
+    ///
+    /// # Errors
+    /// A device without such streams; a stream that its driver refuses, a lost device.
+    ///
+    /// # Safety
+    /// The stream lives until this returns.
+    pub unsafe fn wait_for_stream(&self, stream: usize) -> Result<()> {
+        lifecycle::check("waiting for a stream")?;
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self.0.hal.wait_for_stream(stream) }?)
+    }
+
     fn made_once(&self, slot: &Mutex<Slot>, options: &QueueOptions) -> Result<Queue> {
         let mut slot = lock(slot);
         if let Some(queue) = slot.queue() {

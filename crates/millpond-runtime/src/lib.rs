@@ -39,6 +39,7 @@
 extern crate self as millpond_runtime;
 
 pub mod clock;
+#[allow(unsafe_code, reason = "hands a stream of others to the driver")]
 pub mod device;
 pub mod error;
 pub mod event;

@@ -396,7 +396,7 @@ impl Line {
         if self.in_order {
             self.begun = sequence - 1;
         } else {
-            self.ready.push_back(sequence);
+            self.unordered.take_back(sequence);
         }
         if let Some(slot) = self.slot(sequence) {
             slot.stage = Stage::Waiting;

@@ -75,13 +75,14 @@ fn held(owner: impl Send + 'static) -> Release {
     })
 }
 
-/// Wraps the bytes for a queue of a device that can reach host memory.
+/// Wraps the bytes for a queue of a device that reaches them: memory of the host, or device memory of
+/// its own.
 ///
 /// # Errors
 /// A closed queue; `BufferError` if the device can't reach the bytes.
 pub(crate) fn adopt(queue: &Queue, kind: MemoryKind, source: Source) -> PyResult<Allocation> {
     let device = queue.device();
-    if kind != MemoryKind::Device && !device.info().host_executed {
+    if kind == MemoryKind::Host && !device.info().host_executed {
         return Err(PyBufferError::new_err(format!(
             "{device} does not reach memory of the host: copy it"
         )));

@@ -252,12 +252,13 @@ impl Wanted {
     /// Where nothing is said about memory `asarray` makes device memory of it. What is shared with
     /// the host is never worked on asynchronously.
     fn of_foreign(&self, source: Tensor) -> PyResult<Tensor> {
+        let beyond = self.default_beyond(&source)?;
         let open = self.copy.is_none() && self.request.place.kind().is_none();
         let shares = match self.function {
             Function::AsArray => !open && self.copy != Some(true),
             Function::FromDlpack => self.copy != Some(true),
         };
-        if shares && self.is_met(&source)? {
+        if shares && beyond.is_none() && self.is_met(&source)? {
             // `bfloat16` is carried, though nothing computes with it.
             if source.dtype() != DType::Bfloat16 {
                 Place::of(&source).check_dtype(source.dtype()).raise()?;
@@ -265,8 +266,24 @@ impl Wanted {
             return Ok(source);
         }
         let mut place = self.request.place.beside(&source)?;
+        if let Some(queue) = beyond {
+            place.queue = queue;
+        }
         place.kind = self.request.place.kind().unwrap_or(MemoryKind::Device);
         self.copied(&source, &place)
+    }
+
+    /// The default queue, where `asarray` is told no other, if it is of a device that doesn't reach the
+    /// memory.
+    fn default_beyond(&self, source: &Tensor) -> PyResult<Option<Queue>> {
+        if matches!(self.function, Function::FromDlpack) || self.request.place.queue()?.is_some() {
+            return Ok(None);
+        }
+        let device = millpond::default_device().raise()?;
+        if device.info().host_executed || device == source.device() {
+            return Ok(None);
+        }
+        device.default_queue().map(Some).raise()
     }
 
     /// Whether an array is what is wanted, but for being a copy.

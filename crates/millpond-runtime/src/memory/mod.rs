@@ -138,6 +138,13 @@ impl Allocation {
         matches!(self.0.source, Source::Foreign(_))
     }
 
+    /// Says that other libraries of the device have the address: from now on every command on the
+    /// allocation finishes before the call that submits it returns, as for memory that is shared with
+    /// the host.
+    pub fn share_with_others(&self) {
+        self.block().host_shared.store(true, Ordering::Relaxed);
+    }
+
     /// The address for host code to read and write through, after pending commands are done.
     ///
     /// From now on the allocation counts as shared with the host: every command on it finishes

@@ -4,20 +4,56 @@
     reason = "what Python shows is written as its documentation is"
 )]
 
+use millpond::runtime::{Device, MemoryKind};
 use millpond::tensor::Tensor;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 
-use super::CPU;
+use super::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED};
 use crate::runtime::PyDevice;
 
 /// The device that an array is exported as.
-pub(crate) fn device_of(tensor: &Tensor) -> (i32, i32) {
-    debug_assert!(
-        tensor.device().info().host_executed,
-        "no other device is exported"
-    );
-    (CPU, 0)
+///
+/// # Errors
+/// `BufferError` for a device that DLPack has no name for.
+pub(crate) fn device_of(tensor: &Tensor) -> PyResult<(i32, i32)> {
+    let device = tensor.device();
+    if is_cuda(&device) && tensor.kind() == MemoryKind::Host {
+        return Ok((CUDA_HOST, 0));
+    }
+    name_of(&device).ok_or_else(|| {
+        PyBufferError::new_err(format!("__dlpack_device__: DLPack has no name for {device}"))
+    })
+}
+
+fn is_cuda(device: &Device) -> bool {
+    device.info().backend == "cuda"
+}
+
+/// What DLPack calls a device.
+fn name_of(device: &Device) -> Option<(i32, i32)> {
+    let info = device.info();
+    match info.host_executed {
+        true => Some((CPU, 0)),
+        false => is_cuda(device).then_some((CUDA, info.index as i32)),
+    }
+}
+
+/// The device that DLPack calls so, for memory that it reaches and the host doesn't.
+pub(super) fn cuda_device(device_type: i32, number: i32) -> Option<&'static Device> {
+    let named = [CUDA, CUDA_MANAGED].contains(&device_type);
+    let mut devices = millpond::devices().iter().filter(|_| named);
+    devices.find(|device| name_of(device) == Some((CUDA, number)))
+}
+
+/// The first device that runs on the host.
+///
+/// # Errors
+/// `BufferError` if there is none.
+pub(super) fn host_device() -> PyResult<&'static Device> {
+    let mut devices = millpond::devices().iter();
+    let host = devices.find(|device| device.info().host_executed);
+    host.ok_or_else(|| PyBufferError::new_err("there is no device of the host"))
 }
 
 /// Says what DLPack calls a device.
@@ -53,13 +89,12 @@ pub(crate) fn device_of(tensor: &Tensor) -> (i32, i32) {
 #[pyfunction]
 #[pyo3(signature = (device, /))]
 fn device_to_dldevice(device: &PyDevice) -> PyResult<(i32, i32)> {
-    if device.0.info().host_executed {
-        return Ok((CPU, 0));
-    }
-    Err(PyValueError::new_err(format!(
-        "device_to_dldevice: DLPack has no name for {}",
-        device.0.name()
-    )))
+    name_of(&device.0).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "device_to_dldevice: DLPack has no name for {}",
+            device.0.name()
+        ))
+    })
 }
 
 /// Finds the device that DLPack calls so.
@@ -100,12 +135,9 @@ fn dldevice_to_device(dl_device: (i32, i32)) -> PyResult<PyDevice> {
             (CPU, 0)
         ))
     };
-    if dl_device != (CPU, 0) {
-        return Err(unknown());
-    }
     let mut devices = millpond::devices().iter();
-    let host = devices.find(|device| device.info().host_executed);
-    host.cloned().map(PyDevice).ok_or_else(unknown)
+    let named = devices.find(|device| name_of(device) == Some(dl_device));
+    named.cloned().map(PyDevice).ok_or_else(unknown)
 }
 
 /// Adds the functions.

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use super::CPU;
 use super::capsule::wrap;
+use super::device::{device_of, host_device};
 use super::structure::{Array, DataType, Device, IS_COPIED, Legacy, READ_ONLY, VERSION, Versioned};
 use crate::gil;
 use crate::interop::buffer_protocol::share;
@@ -36,38 +37,52 @@ pub(crate) fn export<'py>(
     dl_device: Option<(i32, i32)>,
     copy: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
-        return Err(PyValueError::new_err(format!(
-            "__dlpack__: memory of the CPU has no stream, {stream} was given"
-        )));
-    }
-    check_device(tensor)?;
-    if let Some(device) = dl_device.filter(|&device| device != (CPU, 0)) {
+    let own = device_of(tensor)?;
+    let waits = waits_for(own, stream)?;
+    let device = dl_device.unwrap_or(own);
+    let to_host = device == (CPU, 0) && own != device;
+    if device != own && !to_host {
         return Err(PyBufferError::new_err(format!(
-            "__dlpack__: cannot export to device {device:?}, only to the CPU, {:?}",
+            "__dlpack__: cannot export to device {device:?}, only to {own:?} and the CPU, {:?}",
             (CPU, 0)
         )));
     }
+    if to_host && copy == Some(false) {
+        return Err(PyBufferError::new_err(format!(
+            "__dlpack__: memory of {} reaches the CPU by a copy only, which copy=False forbids",
+            tensor.device()
+        )));
+    }
     let knows_versions = max_version.is_some_and(|version| version.0 >= VERSION.major);
-    let copied = copy == Some(true);
+    let copied = copy == Some(true) || to_host;
     if tensor.is_read_only() && !knows_versions && !copied {
         return Err(PyBufferError::new_err(
             "__dlpack__: the array is read-only, which only DLPack 1.0 and later can say: ask for \
              max_version=(1, 0) or for a copy",
         ));
     }
-    let tensor = if copied {
+    let tensor = if to_host {
+        let host = host_device()?;
+        gil::submit(py, || tensor.to_device(host))?
+    } else if copied {
         gil::submit(py, || tensor.copy(Order::C))?
     } else {
         tensor.clone()
     };
-    share(py, &tensor, true)?;
+    if to_host || own == (CPU, 0) {
+        share(py, &tensor, true)?;
+    } else {
+        if waits {
+            gil::wait_idle(py, tensor.memory())?;
+        }
+        tensor.memory().share_with_others();
+    }
     if knows_versions {
-        let exported = versioned(tensor, if copied { IS_COPIED } else { 0 });
+        let exported = versioned(tensor, device, if copied { IS_COPIED } else { 0 });
         // SAFETY: the box lives until the deleter is called.
         unsafe { wrap(py, exported) }
     } else {
-        let exported = Exported::boxed(tensor, |array, manager| Legacy {
+        let exported = Exported::boxed(tensor, device, |array, manager| Legacy {
             array,
             manager,
             deleter: Some(delete_legacy),
@@ -77,26 +92,35 @@ pub(crate) fn export<'py>(
     }
 }
 
-/// Refuses memory that isn't the CPU's.
+/// Whether the export waits for what is pending, by what the consumer says of its stream.
 ///
 /// # Errors
-/// `BufferError`.
-pub(super) fn check_device(tensor: &Tensor) -> PyResult<()> {
-    if tensor.device().info().host_executed {
-        return Ok(());
+/// `ValueError` for a stream of the CPU's, and for what is no stream.
+fn waits_for(device: (i32, i32), stream: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+    let Some(stream) = stream.filter(|stream| !stream.is_none()) else {
+        return Ok(true);
+    };
+    if device.0 == CPU {
+        return Err(PyValueError::new_err(format!(
+            "__dlpack__: memory of the CPU has no stream, {stream} was given"
+        )));
     }
-    Err(PyBufferError::new_err(format!(
-        "__dlpack__: memory of {} is not exported",
-        tensor.device()
-    )))
+    match stream.extract::<i64>() {
+        Ok(-1) => Ok(false),
+        Ok(number) if number > 0 => Ok(true),
+        // Zero may be one of two streams, so the protocol forbids it.
+        _ => Err(PyValueError::new_err(format!(
+            "__dlpack__: {stream} is no stream of CUDA: it is -1, 1, 2 or a handle"
+        ))),
+    }
 }
 
 /// A structure that owns a tensor; whether it is read-only is among its flags.
-pub(super) fn versioned(tensor: Tensor, mut flags: u64) -> *mut Versioned {
+pub(super) fn versioned(tensor: Tensor, device: (i32, i32), mut flags: u64) -> *mut Versioned {
     if tensor.is_read_only() {
         flags |= READ_ONLY;
     }
-    Exported::boxed(tensor, |array, manager| Versioned {
+    Exported::boxed(tensor, device, |array, manager| Versioned {
         version: VERSION,
         manager,
         deleter: Some(delete_versioned),
@@ -106,12 +130,17 @@ pub(super) fn versioned(tensor: Tensor, mut flags: u64) -> *mut Versioned {
 }
 
 /// A tensor in the words of DLPack, with its shape and strides at these places.
-pub(super) fn described(tensor: &Tensor, shape: *mut i64, strides: *mut i64) -> Array {
+pub(super) fn described(
+    tensor: &Tensor,
+    (device_type, device_id): (i32, i32),
+    shape: *mut i64,
+    strides: *mut i64,
+) -> Array {
     Array {
         data: tensor.address().as_ptr(),
         device: Device {
-            device_type: CPU,
-            device_id: 0,
+            device_type,
+            device_id,
         },
         ndim: tensor.ndim() as i32,
         dtype: DataType {
@@ -127,14 +156,18 @@ pub(super) fn described(tensor: &Tensor, shape: *mut i64, strides: *mut i64) -> 
 
 impl<M> Exported<M> {
     /// A pointer to the structure of a tensor. Its manager is the box that it lies in.
-    fn boxed(tensor: Tensor, make: impl FnOnce(Array, *mut c_void) -> M) -> *mut M {
+    fn boxed(
+        tensor: Tensor,
+        device: (i32, i32),
+        make: impl FnOnce(Array, *mut c_void) -> M,
+    ) -> *mut M {
         let mut shape: Vec<i64> = tensor.shape().iter().map(|&size| size as i64).collect();
         let mut strides: Vec<i64> = tensor
             .strides()
             .iter()
             .map(|&stride| stride as i64)
             .collect();
-        let array = described(&tensor, shape.as_mut_ptr(), strides.as_mut_ptr());
+        let array = described(&tensor, device, shape.as_mut_ptr(), strides.as_mut_ptr());
         let place: Box<std::mem::MaybeUninit<Self>> = Box::new_uninit();
         let place = Box::into_raw(place).cast::<Self>();
         let exported = Self {

@@ -9,16 +9,20 @@ use pyo3::types::PyDict;
 use std::slice;
 use std::sync::Arc;
 
-use super::CPU;
 use super::capsule::{Offered, Taken};
+use super::device::{cuda_device, host_device};
 use super::structure::{Array, DataType, IS_COPIED, Legacy, READ_ONLY, VERSION, Versioned};
+use super::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED};
 use crate::error::Raise;
 use crate::gil;
 use crate::interop::elements::Elements;
 use crate::tensor::foreign::describe;
 
 /// Memory of the host that a vendor's driver has pinned; the CPU reaches it as any other.
-const PINNED: [i32; 2] = [3, 11];
+const PINNED: [i32; 2] = [CUDA_HOST, 11];
+
+/// The stream of CUDA that is the default of all of a device's users (`cudaStreamLegacy`).
+const LEGACY_STREAM: usize = 1;
 
 /// An array over the memory of an object with the DLPack protocol, for a device, or for the
 /// default device.
@@ -34,14 +38,27 @@ pub(crate) fn import(
     copy: Option<bool>,
 ) -> PyResult<Tensor> {
     gil::enter();
-    let queue = queue_of(device)?;
-    let Some(capsule) = capsule_of(object, copy)? else {
+    let Some((capsule, own)) = capsule_of(object, copy)? else {
         let class = object.get_type();
         return Err(PyAttributeError::new_err(format!(
             "from_dlpack: {} has no __dlpack__ method",
             class.name()?
         )));
     };
+    let device = match (own, device) {
+        (Some(own), _) => own,
+        (None, Some(device)) if device.info().host_executed => device,
+        _ => host_device()?,
+    };
+    let queue = device.default_queue().raise()?;
+    if own.is_some() {
+        // The producer has the default stream wait for what is pending on its side.
+        let waited = gil::release(py, || {
+            // SAFETY: the default stream is always there.
+            unsafe { device.wait_for_stream(LEGACY_STREAM) }
+        });
+        waited.raise()?;
+    }
     if let Some(taken) = Taken::<Versioned>::out_of(&capsule)? {
         let flags = flags_of(&taken)?;
         let read_only = flags & READ_ONLY != 0;
@@ -59,29 +76,19 @@ pub(crate) fn import(
     )))
 }
 
-/// An array over the memory of a structure that is offered, on the default device. The structure is taken over only if
+/// An array over the memory of a structure that is offered, on the host. The structure is taken over only if
 /// that succeeds.
 ///
 /// # Errors
 /// As for [`import`].
 pub(super) fn accept(offered: Offered<Versioned>) -> PyResult<Tensor> {
     gil::enter();
-    let queue = queue_of(None)?;
+    let queue = host_device()?.default_queue().raise()?;
     let read_only = flags_of(&offered)? & READ_ONLY != 0;
     let offered = Arc::new(offered);
     let tensor = adopt(&offered.array(), Arc::clone(&offered), &queue, read_only)?;
     offered.accept();
     Ok(tensor)
-}
-
-/// The queue that a device's imports are submitted to; of the default device without one.
-fn queue_of(device: Option<&Device>) -> PyResult<Queue> {
-    match device {
-        Some(device) => device.default_queue().raise(),
-        None => millpond::default_device()
-            .and_then(|device| device.default_queue())
-            .raise(),
-    }
 }
 
 /// The flags of a structure.
@@ -108,10 +115,16 @@ fn finish(py: Python<'_>, tensor: Tensor, copy: bool) -> PyResult<Tensor> {
 }
 
 /// Asks an object for its capsule, in the words that it understands.
+///
+/// With it comes the device of ours that the memory is of, unless it is the host's.
+#[expect(
+    clippy::type_complexity,
+    reason = "an answer of two parts, in Python's result"
+)]
 fn capsule_of<'py>(
     object: &Bound<'py, PyAny>,
     copy: Option<bool>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+) -> PyResult<Option<(Bound<'py, PyAny>, Option<&'static Device>)>> {
     let py = object.py();
     if !object.hasattr("__dlpack__")? {
         return Ok(None);
@@ -129,7 +142,10 @@ fn capsule_of<'py>(
         ))
     })?;
     let reached = device_type == CPU || PINNED.contains(&device_type);
-    if !reached {
+    let own = cuda_device(device_type, device_id);
+    if own.is_some() {
+        arguments.set_item("stream", LEGACY_STREAM)?;
+    } else if !reached {
         if copy == Some(false) {
             return Err(PyBufferError::new_err(format!(
                 "from_dlpack: memory of device {:?} needs a copy, which copy=False forbids",
@@ -140,10 +156,10 @@ fn capsule_of<'py>(
     }
     match object.call_method("__dlpack__", (), Some(&arguments)) {
         // Before DLPack 1.0 the method took a stream only.
-        Err(error) if reached && error.is_instance_of::<PyTypeError>(py) => {
-            object.call_method0("__dlpack__").map(Some)
-        }
-        answer => answer.map(Some),
+        Err(error) if reached && error.is_instance_of::<PyTypeError>(py) => object
+            .call_method0("__dlpack__")
+            .map(|capsule| Some((capsule, own))),
+        answer => answer.map(|capsule| Some((capsule, own))),
     }
 }
 
@@ -153,20 +169,31 @@ fn adopt(
     queue: &Queue,
     read_only: bool,
 ) -> PyResult<Tensor> {
-    let elements = elements_of(array)?;
-    let tensor = elements.import(queue, MemoryKind::Host, read_only, owner)?;
+    let kind = match array.device.device_type {
+        CUDA => MemoryKind::Device,
+        CUDA_MANAGED => MemoryKind::Shared,
+        _ => MemoryKind::Host,
+    };
+    let elements = elements_of(array, queue)?;
+    let tensor = elements.import(queue, kind, read_only, owner)?;
     tensor.ok_or_else(|| {
         PyBufferError::new_err("from_dlpack: the elements are not aligned to their size")
     })
 }
 
-fn elements_of(array: &Array) -> PyResult<Elements> {
+fn elements_of(array: &Array, queue: &Queue) -> PyResult<Elements> {
     let refuse = |reason: String| PyBufferError::new_err(format!("from_dlpack: {reason}"));
-    let device_type = array.device.device_type;
-    if device_type != CPU && !PINNED.contains(&device_type) {
+    let (device_type, device_id) = (array.device.device_type, array.device.device_id);
+    let reached = if queue.device().info().host_executed {
+        device_type == CPU || PINNED.contains(&device_type)
+    } else {
+        cuda_device(device_type, device_id) == Some(queue.device())
+    };
+    if !reached {
         return Err(refuse(format!(
-            "memory of device {:?} is not reached by the CPU",
-            (device_type, array.device.device_id)
+            "memory of device {:?} is not reached by {}",
+            (device_type, device_id),
+            queue.device()
         )));
     }
     let dtype = dtype_of(array.dtype).ok_or_else(|| {

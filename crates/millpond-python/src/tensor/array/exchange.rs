@@ -66,8 +66,8 @@ impl PyArray {
     ///
     /// Parameters
     /// ----------
-    /// stream : None, optional
-    ///     Memory of the CPU has no stream.
+    /// stream : int, optional
+    ///     The consumer's stream, of a device that has streams; -1 doesn't wait. Memory of the CPU has none.
     /// max_version : tuple of int, optional
     ///     The newest version of DLPack that the consumer knows; without, it is one before 1.0.
     /// dl_device : tuple of int, optional
@@ -135,7 +135,7 @@ impl PyArray {
     /// >>> import millpond.tensor as xp
     /// >>> xp.arange(3).__dlpack_device__()
     /// (1, 0)
-    fn __dlpack_device__(&self) -> (i32, i32) {
+    fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
         interop::dlpack::device_of(self.tensor())
     }
 
