@@ -3,7 +3,7 @@
 //! Rust tests run with nextest where it is installed and with `cargo test` elsewhere, documentation tests after them;
 //! Python tests, the examples of the pages and the comparisons with docstrings and stubs run against an installed wheel
 //! of the same build: with every assertion, and with the loops of a release. With `--device cuda` the suites of backends
-//! run on a real card instead, and a machine without one fails.
+//! run on a real card instead, and those in Python with it as the default device; a machine without one fails.
 
 use crate::docs;
 use crate::failure::{Failure, Outcome};
@@ -25,7 +25,7 @@ pub(crate) const RUST_TESTS: &[&str] = &["--workspace", "--tests"];
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     let options = Options::parse(arguments, &["rust", "python", "simd"], &["device"])?;
     if let Some(device) = options.value("device") {
-        return on_device(device, &options.words);
+        return on_device(device, &options);
     }
     let both = options.has("rust") == options.has("python");
     let with_python = both || options.has("python");
@@ -49,7 +49,11 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
             rust(&options.words, level, &mut failed)?;
         }
         if with_python {
-            python(&options.words, level, &mut failed)?;
+            let mode = Mode {
+                level,
+                ..Mode::default()
+            };
+            python(&options.words, mode, &mut failed)?;
         }
     }
     if with_python && options.words.is_empty() {
@@ -69,15 +73,18 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
 /// The crates with tests that need a card.
 const CARD_CRATES: &[&str] = &["millpond-cuda", "millpond"];
 
-/// Runs the tests that need a device other than the CPU, and says on which there was.
-fn on_device(device: &str, filters: &[String]) -> Outcome<()> {
+/// Runs the tests that need a device other than the CPU, and says on which there was: those in Rust that only such a device
+/// has, and those in Python with the device as the default.
+fn on_device(device: &str, options: &Options) -> Outcome<()> {
+    let filters = &options.words;
+    let both = options.has("rust") == options.has("python");
     if device != "cuda" {
         return Err(Failure::Usage(format!(
             "there are no tests for device '{device}', only for cuda"
         )));
     }
     let mut failed = Vec::new();
-    for name in CARD_CRATES {
+    for name in CARD_CRATES.iter().filter(|_| both || options.has("rust")) {
         let tests = Program::cargo().args([
             "test",
             "--package",
@@ -89,6 +96,16 @@ fn on_device(device: &str, filters: &[String]) -> Outcome<()> {
         ]);
         let tests = tests.args(["--", "--show-output"]).args(filters);
         suite(&format!("{name} on cuda"), tests, &[0], &mut failed)?;
+    }
+    if both || options.has("python") {
+        python_env::prepare(&["build", "test"])?;
+        let wheel = wheel::build(Reach::Here, Profile::Test)?;
+        python_env::install_wheel(&wheel)?;
+        let mode = Mode {
+            device: Some("cuda:0"),
+            ..Mode::default()
+        };
+        python(filters, mode, &mut failed)?;
     }
     if failed.is_empty() {
         println!("test: all suites passed on cuda; the devices are named above");
@@ -119,6 +136,15 @@ fn machine_levels() -> Vec<&'static str> {
         .collect()
 }
 
+/// What the environment sets for a suite.
+#[derive(Clone, Copy, Default)]
+struct Mode<'a> {
+    /// Vector instructions.
+    level: Option<&'a str>,
+    /// The default device.
+    device: Option<&'a str>,
+}
+
 fn rust(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Outcome<()> {
     let nextest = Program::cargo().args(["nextest", "--version"]).probe();
     let unit = if nextest.is_some() {
@@ -141,20 +167,23 @@ fn rust(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Ou
     Ok(())
 }
 
-fn python(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Outcome<()> {
+fn python(filters: &[String], mode: Mode<'_>, failed: &mut Vec<String>) -> Outcome<()> {
     let tests = python_env::python().args(["-m", "pytest", "--numprocesses", "auto"]);
     let tests = tests.within(project::path("python"));
-    let title = titled("Python tests", level);
+    let tests = match mode.device {
+        Some(device) => tests.env("MILLPOND_DEVICE", device),
+        None => tests,
+    };
+    let tests = at_level(tests, mode.level);
+    let title = match mode.device {
+        Some(device) => format!("Python tests on {device}"),
+        None => titled("Python tests", mode.level),
+    };
     if filters.is_empty() {
-        return suite(&title, at_level(tests, level), &[0], failed);
+        return suite(&title, tests, &[0], failed);
     }
     let tests = tests.arg("-k").arg(filters.join(" or "));
-    suite(
-        &title,
-        at_level(tests, level),
-        &[0, PYTEST_NOTHING_SELECTED],
-        failed,
-    )
+    suite(&title, tests, &[0, PYTEST_NOTHING_SELECTED], failed)
 }
 
 /// The Python examples of the pages; those in Rust are documentation tests or checked by hand.

@@ -21,8 +21,11 @@
 //!   with it, and every later call answers [`millpond_hal::DeviceError::Lost`] with the driver's
 //!   words.
 //!
-//! Deliberately not done here: pools, and limits on the backlog. Not offered yet: kernels, the
-//! driver's own pools, memory that processes share.
+//! * A kernel that has code for devices is compiled once and launched; any other is carried out by the
+//!   host, in the same order and with the same outcome.
+//!
+//! Deliberately not done here: pools, and limits on the backlog. Not offered yet: the driver's own
+//! pools, memory that processes share.
 //!
 //! # Example
 //! ```
@@ -39,7 +42,8 @@
 //! # Where to look
 //! `api` for the driver's functions, `card` for a device and its errors, `lanes` for how work is
 //! seen to finish, `queue` for the life of a command (`queue/line.rs` is its state machine,
-//! `queue/route.rs` decides who carries it out), `memory` for the three kinds, `fake` for the driver
+//! `queue/route.rs` decides who carries it out, `queue/launch.rs` launches kernels and
+//! `queue/hosted.rs` has the host do so), `compiler` and `program` for what sources become, `memory` for the three kinds, `fake` for the driver
 //! that the tests run on.
 
 #![allow(
