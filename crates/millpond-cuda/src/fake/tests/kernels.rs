@@ -37,10 +37,7 @@ impl Bench {
 
     fn with(folder: Option<PathBuf>) -> Self {
         let (fake, compiler) = (Fake::new(1), Arc::<FakeCompiler>::default());
-        fake.entry("bump", 24, bump);
-        fake.entry("stash", 24, stash);
-        fake.entry("fetch", 24, stash);
-        fake.entry("find", 24, find);
+        furnish(&fake);
         let workshop = Workshop::new(Arc::new(Arc::clone(&compiler)), folder.map(Store::new));
         let api: crate::api::Found = fake.clone();
         let driver = CudaDriver::over_both(api, Some(workshop));
@@ -81,6 +78,34 @@ impl Bench {
             .filter(|call| **call == "cuLaunchKernel")
             .count()
     }
+}
+
+/// Gives the fake driver what the kernels of the tests launch.
+fn furnish(fake: &Fake) {
+    fake.entry("bump", 24, bump);
+    fake.entry("stash", 24, stash);
+    fake.entry("fetch", 24, stash);
+    fake.entry("find", 24, find);
+}
+
+/// A fake of so many devices, and these; they run kernels with code.
+pub(super) fn devices_with_code(count: usize) -> (Arc<Fake>, Vec<Arc<dyn Device>>) {
+    let fake = Fake::new(count);
+    furnish(&fake);
+    let workshop = Workshop::new(Arc::new(Arc::<FakeCompiler>::default()), None);
+    let api: crate::api::Found = fake.clone();
+    let devices = CudaDriver::over_both(api, Some(workshop)).devices();
+    (fake, devices.expect("they work"))
+}
+
+/// A kernel that adds one to each byte, by the device if `coded`.
+pub(super) fn bumping(address: Address, bytes: usize, coded: bool) -> Command {
+    let way = if coded { Way::Scratch } else { Way::Host };
+    let kernel = Bump {
+        and_bumps: coded,
+        ..Bump::new(bytes, way)
+    };
+    launch(&Arc::new(kernel), &[address])
 }
 
 fn launch(kernel: &Arc<Bump>, bases: &[Address]) -> Command {
@@ -149,6 +174,8 @@ struct Bump {
     skip: usize,
     way: Way,
     trouble: bool,
+    /// Whether a launch that leaves all as it was is followed by one.
+    and_bumps: bool,
     growth: Option<Growth>,
 }
 
@@ -175,6 +202,7 @@ impl Bump {
             skip: 0,
             way,
             trouble: false,
+            and_bumps: false,
             growth: None,
         }
     }
@@ -388,7 +416,10 @@ unsafe impl DeviceCode for Bump {
                     launches.push(one("fetch", [scratch, address, self.bytes]));
                 }
                 Way::Find => launches.push(one("find", [address, self.bytes, call.report.get()])),
-                _ => launches.push(one("bump", [address, self.bytes, self.number().into()])),
+                _ => {}
+            }
+            if self.and_bumps || !matches!(self.way, Way::Scratch | Way::Find) {
+                launches.push(one("bump", [address, self.bytes, self.number().into()]));
             }
         }
         launches.push(Launch {

@@ -13,6 +13,7 @@ use millpond_testkit::dice::Dice;
 use millpond_testkit::watchdog::watched;
 use millpond_types::MemoryKind;
 
+use super::kernels::{bumping, devices_with_code};
 use super::{copy, devices, fill, give, outcome, queue};
 
 #[test]
@@ -157,7 +158,7 @@ impl Region {
 /// Bytes of a region: more than a small buffer holds, less than two.
 const REGION: usize = 100 << 10;
 
-/// Copies and fills between memory of all kinds, on queues of all kinds and of two devices, ordered
+/// Copies, fills and kernels on memory of all kinds, on queues of all kinds and of two devices, ordered
 /// by points alone, with tasks and gates among them.
 #[test]
 fn random_programs_give_what_they_would_one_command_after_the_other() {
@@ -167,7 +168,7 @@ fn random_programs_give_what_they_would_one_command_after_the_other() {
 }
 
 fn random_program(seed: u64) {
-    let (_fake, devices) = devices(2);
+    let (_fake, devices) = devices_with_code(2);
     let out_of_order = QueueOptions {
         out_of_order: true,
         ..QueueOptions::default()
@@ -263,7 +264,15 @@ fn step(dice: &mut Dice, queue: &Arc<dyn Queue>, regions: &mut [Region], gates: 
             gates.push(gate.clone());
             regions[dst].writer = Some(give(queue, Command::Gate(gate), &after));
         }
-        2..5 => {
+        2 | 3 => {
+            let place = regions[dst].address().offset(to);
+            let command = bumping(place, bytes, dice.roll(2) == 0);
+            regions[dst].writer = Some(give(queue, command, &after));
+            for byte in &mut regions[dst].model[to..to + bytes] {
+                *byte = byte.wrapping_add(1);
+            }
+        }
+        4..6 => {
             let pattern: Vec<u8> = (0..4).map(|_| dice.roll(256) as u8).collect();
             let place = regions[dst].address().offset(to);
             regions[dst].writer = Some(give(queue, fill(place, &pattern, bytes), &after));

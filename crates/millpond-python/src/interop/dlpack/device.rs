@@ -22,7 +22,9 @@ pub(crate) fn device_of(tensor: &Tensor) -> PyResult<(i32, i32)> {
         return Ok((CUDA_HOST, 0));
     }
     name_of(&device).ok_or_else(|| {
-        PyBufferError::new_err(format!("__dlpack_device__: DLPack has no name for {device}"))
+        PyBufferError::new_err(format!(
+            "__dlpack_device__: DLPack has no name for {device}"
+        ))
     })
 }
 
