@@ -19,7 +19,7 @@ use crate::cost;
 use crate::creation;
 use crate::data_types;
 use crate::error::{Error, Result, check_fits};
-use crate::fuse::{self, Work};
+use crate::fuse::Work;
 use crate::operand::Operand;
 use crate::place::Home;
 use crate::plain::{MAX_OPERANDS, PlainCall};
@@ -243,7 +243,7 @@ impl<'a> Call<'a> {
         let computed = *self.signature.inputs.last().unwrap_or(&target.dtype());
         let nanoseconds = cost::of_operation(self.operation, computed, target.size(), bytes)
             .saturating_add(cost::of_walk(target.size()));
-        if fuse::is_worth_joining(self.place.queue, nanoseconds) {
+        if self.place.queue.is_worth_joining(nanoseconds) {
             let work = Work {
                 operation: Some(self.operation),
                 computes: &self.signature.inputs,
@@ -346,7 +346,7 @@ pub(crate) fn copy_into(target: &Tensor, value: Operand<'_>, queue: &Queue) -> R
             inputs: &[value],
             wide: &[wide],
         };
-        Ok::<_, Error>(fuse::is_worth_joining(queue, nanoseconds) && work.launch(queue)?)
+        Ok::<_, Error>(queue.is_worth_joining(nanoseconds) && work.launch(queue)?)
     };
     match value {
         Operand::Scalar(value) => {

@@ -5,7 +5,7 @@
 //! doesn't fit there is launched by itself, with the same result.
 
 use millpond_kernel::{FusedKernel, FusedOperand, FusedStep, FusedView, Operation, ReduceKernel};
-use millpond_runtime::{Access, INLINE_NANOSECONDS, Queue, Use};
+use millpond_runtime::{Access, Queue, Use};
 use millpond_types::{DType, Layout};
 use smallvec::SmallVec;
 
@@ -25,12 +25,6 @@ pub(crate) struct Work<'a> {
     /// The inputs, and where those arrays lie that don't have the target's shape themselves.
     pub(crate) inputs: &'a [Operand<'a>],
     pub(crate) wide: &'a [Option<Layout>],
-}
-
-/// Whether work of this cost is better joined to other work than run at once.
-#[inline]
-pub(crate) fn is_worth_joining(queue: &Queue, nanoseconds: u32) -> bool {
-    queue.may_grow() && nanoseconds > INLINE_NANOSECONDS
 }
 
 impl Work<'_> {

@@ -13,7 +13,7 @@ use millpond_types::promote::with_scalar;
 
 use crate::cost;
 use crate::error::Result;
-use crate::fuse::{self, Work};
+use crate::fuse::Work;
 use crate::operand::Operand;
 use crate::place::check_device;
 use crate::tensor::Tensor;
@@ -106,7 +106,7 @@ impl<'a> PlainCall<'a> {
         let output = self.work.output();
         let layout = self.model.layout();
         let nanoseconds = self.nanoseconds();
-        if fuse::is_worth_joining(self.queue, nanoseconds) {
+        if self.queue.is_worth_joining(nanoseconds) {
             return self.run_joined(nanoseconds);
         }
         let memory = self
@@ -133,7 +133,7 @@ impl<'a> PlainCall<'a> {
         }
         check_device(self.operation.name(), self.queue, out)?;
         let nanoseconds = self.nanoseconds();
-        if fuse::is_worth_joining(self.queue, nanoseconds) && self.join(out)? {
+        if self.queue.is_worth_joining(nanoseconds) && self.join(out)? {
             return Ok(true);
         }
         PlainCall::launch(self, out.memory(), nanoseconds)?;

@@ -79,7 +79,7 @@ pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -
     )?;
     let nanoseconds = cost::of_reduction(input.size(), input.bytes() + target.bytes());
     let operands = [target.memory(), input.memory()];
-    if fuse::is_worth_joining(place.queue, nanoseconds) {
+    if place.queue.is_worth_joining(nanoseconds) {
         if let Some(kernel) = fuse::reduce(place.queue, Box::new(kernel), &target, input)? {
             place.queue.launch(*kernel, &operands, nanoseconds)?;
         }

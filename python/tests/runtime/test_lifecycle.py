@@ -278,6 +278,18 @@ def test_the_report_says_where_cuda_was_looked_for(run):
     assert "CUDA:" not in run(report, MILLPOND_CUDA="0").stdout
 
 
+def test_the_environment_names_the_default_device(run):
+    program = """
+    import millpond
+    import millpond.tensor as xp
+    print(millpond.default_device(), xp.ones(3).device)
+    """
+    devices = {"MILLPOND_CPU_DEVICES": "0;0", "MILLPOND_DEVICE": "cpu:1"}
+    assert run(program, **devices).stdout.split() == ["cpu:1", "cpu:1"]
+    result = run(program, MILLPOND_DEVICE="abacus")
+    assert "UnknownDeviceError: unknown device 'abacus'" in result.stderr
+
+
 def test_versions_are_shown(capsys):
     import millpond
 

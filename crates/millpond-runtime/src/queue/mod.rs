@@ -248,8 +248,10 @@ impl QueueCore {
         options: &QueueOptions,
     ) -> Self {
         let in_order = !options.out_of_order;
-        let inline = device.info().host_executed && in_order && !options.profiling;
-        let grows = inline && Config::get().fusion;
+        let single = in_order && !options.profiling;
+        let inline = device.info().host_executed && single;
+        let compiles = device.info().compiles && single;
+        let grows = (inline || compiles) && Config::get().fusion;
         let listened_to = device.hal().listens();
         let native = Arc::new(Native::new(native, driver, in_order));
         let line = Arc::default();

@@ -38,7 +38,7 @@ use crate::memory::{Block, Dependencies, Source};
 use crate::queue::fit::check_kernel;
 use crate::queue::line::Line;
 use crate::queue::submit::{Use, describe, whole};
-use crate::queue::{Native, Queue, QueueCore, closing};
+use crate::queue::{INLINE_NANOSECONDS, Native, Queue, QueueCore, closing};
 use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::trace::current_origin;
 use crate::weaken::{Rule, is_broken};
@@ -108,11 +108,13 @@ impl Queue {
         Ok(true)
     }
 
-    /// Whether the queue's commands may be joined: on in-order queues of a device which runs host
-    /// code, unless somebody looks at single commands.
+    /// Whether work that costs so many nanoseconds on one thread is better joined than launched by
+    /// itself: on in-order queues of a device which runs host code or compiles, unless somebody looks
+    /// at single commands; and not what may run on the calling thread.
     #[inline]
-    pub fn may_grow(&self) -> bool {
-        self.core().grows
+    pub fn is_worth_joining(&self, nanoseconds: u32) -> bool {
+        let core = self.core();
+        core.grows && (nanoseconds > INLINE_NANOSECONDS || !core.inline)
     }
 }
 
