@@ -26,6 +26,7 @@ pub struct Cache {
 }
 
 /// Facts about a device.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
     /// The driver's short name, for instance `cpu`.

@@ -224,23 +224,21 @@ mod tests {
 
     #[test]
     fn kernels_are_kept_where_the_user_says_or_where_caches_belong() {
-        let cache = |variables: &'static [(&'static str, &'static str)]| {
-            let value = |name: &str| variables.iter().find(|(known, _)| *known == name);
-            Config::parse(|name| value(name).map(|(_, value)| (*value).to_owned())).cache
+        let variables = [
+            ("MILLPOND_CACHE_DIR", "/own"),
+            ("XDG_CACHE_HOME", "/caches"),
+            ("HOME", "/home/a"),
+        ];
+        // With all of them, and then without the first ones.
+        let cache = |from: usize| {
+            let set = |name: &str| variables[from..].iter().find(|(known, _)| *known == name);
+            Config::parse(|name| set(name).map(|(_, value)| (*value).to_owned())).cache
         };
-        let home = ("HOME", "/home/a");
-        assert_eq!(cache(&[]), None);
-        assert_eq!(
-            cache(&[home]),
-            Some(PathBuf::from("/home/a/.cache/millpond"))
-        );
-        let caches = ("XDG_CACHE_HOME", "/caches");
-        assert_eq!(
-            cache(&[home, caches]),
-            Some(PathBuf::from("/caches/millpond"))
-        );
-        let own = ("MILLPOND_CACHE_DIR", "/own");
-        assert_eq!(cache(&[home, caches, own]), Some(PathBuf::from("/own")));
+        let expected = ["/own", "/caches/millpond", "/home/a/.cache/millpond"];
+        for (from, path) in expected.iter().enumerate() {
+            assert_eq!(cache(from), Some(PathBuf::from(path)));
+        }
+        assert_eq!(cache(variables.len()), None);
     }
 
     #[test]

@@ -93,14 +93,14 @@ impl Compiler for LoadedCompiler {
         }
         check("nvrtcCompileProgram", code).map_err(CompileError)?;
         let image = if own {
-            program.ask((
+            Program::ask((
                 // SAFETY: the length is written to a place of its type.
                 &|bytes| unsafe { library.binary_size(program.handle, bytes) },
                 // SAFETY: `ask` gives as many bytes as were told.
                 &|image| unsafe { library.binary(program.handle, image) },
             ))
         } else {
-            program.ask((
+            Program::ask((
                 // SAFETY: as above.
                 &|bytes| unsafe { library.assembly_size(program.handle, bytes) },
                 // SAFETY: as above.
@@ -135,7 +135,7 @@ impl<'a> Program<'a> {
 
     /// What the compiler says of the source.
     fn log(&self) -> String {
-        let log = self.ask((
+        let log = Self::ask((
             // SAFETY: the length is written to a place of its type.
             &|bytes| unsafe { self.library.log_size(self.handle, bytes) },
             // SAFETY: `ask` gives as many bytes as were told.
@@ -147,7 +147,7 @@ impl<'a> Program<'a> {
     }
 
     /// What two functions answer, with a zero behind it.
-    fn ask(&self, (size, write): Asking<'_>) -> Result<Vec<u8>, String> {
+    fn ask((size, write): Asking<'_>) -> Result<Vec<u8>, String> {
         let mut bytes = 0;
         check("the length of an answer", size(&raw mut bytes))?;
         let mut answer = vec![0_u8; bytes + 1];

@@ -101,7 +101,10 @@ fn candidates(places: &Places, newest: i32) -> Vec<PathBuf> {
     candidates
 }
 
-fn load(path: &Path, newest: i32) -> Result<((i32, i32), Arc<dyn Compiler>), String> {
+/// A compiler with its version.
+type Loaded = ((i32, i32), Arc<dyn Compiler>);
+
+fn load(path: &Path, newest: i32) -> Result<Loaded, String> {
     // SAFETY: loading runs the initialisers of the library. The names are those of CUDA's
     // compiler; a path is the user's word that it is one.
     let library = unsafe { Library::new(path) }.map_err(|error| reason_of(&error))?;

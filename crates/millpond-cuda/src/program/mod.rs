@@ -41,9 +41,12 @@ pub(crate) struct Program {
 /// A program, or none where there is no image that can be loaded.
 type Made = Option<Arc<Program>>;
 
+/// Where the program of a key is, or will be.
+type Slot = Arc<OnceLock<Made>>;
+
 /// The programs of a device by the keys of their kernels.
 #[derive(Default)]
-pub(crate) struct Programs(RwLock<HashMap<Box<[u8]>, Arc<OnceLock<Made>>>>);
+pub(crate) struct Programs(RwLock<HashMap<Box<[u8]>, Slot>>);
 
 impl Workshop {
     pub(crate) fn new(compiler: Arc<dyn Compiler>, store: Option<Store>) -> Self {

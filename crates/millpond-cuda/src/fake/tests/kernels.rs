@@ -125,7 +125,9 @@ fn bump(launched: &super::super::code::Launched) {
     for index in 0..bytes {
         let byte = pointer(address + index);
         // SAFETY: the kernels of the tests stay within their footprints.
-        unsafe { byte.write(byte.read().wrapping_add(number as u8)) };
+        let value = unsafe { byte.read() };
+        // SAFETY: as above.
+        unsafe { byte.write(value.wrapping_add(number as u8)) };
     }
 }
 
@@ -146,7 +148,7 @@ fn find(launched: &super::super::code::Launched) {
         // SAFETY: as above.
         unsafe { words.write(1) };
         // SAFETY: as above; there are four words.
-        unsafe { words.add(1).write(index as u64) };
+        unsafe { words.wrapping_add(1).write(index as u64) };
     }
 }
 
@@ -252,7 +254,9 @@ impl Bump {
         for index in 0..bytes {
             let byte = address.offset(index).as_ptr::<u8>();
             // SAFETY: the caller's promise.
-            unsafe { byte.write(byte.read().wrapping_add(self.number())) };
+            let value = unsafe { byte.read() };
+            // SAFETY: as above.
+            unsafe { byte.write(value.wrapping_add(self.number())) };
         }
     }
 }
