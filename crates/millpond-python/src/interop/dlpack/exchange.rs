@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 
 use super::CPU;
 use super::capsule::Offered;
-use super::export::{check_device, described, versioned};
+use super::export::{described, versioned};
 use super::import::{accept, dtype_of};
 use super::structure::{Array, Exchange, ExchangeHeader, TellError, VERSION, Versioned};
 use crate::gil;
@@ -57,6 +57,21 @@ pub(crate) fn table(py: Python<'_>) -> PyResult<Py<PyAny>> {
     unsafe { Bound::from_owned_ptr_or_err(py, capsule) }.map(Bound::unbind)
 }
 
+/// Refuses memory that isn't the CPU's, which goes by `__dlpack__`: what consumers submit to a stream of theirs isn't known
+/// here.
+///
+/// # Errors
+/// `BufferError`.
+fn check_device(tensor: &Tensor) -> PyResult<()> {
+    if tensor.device().info().host_executed {
+        return Ok(());
+    }
+    Err(PyBufferError::new_err(format!(
+        "memory of {} is exported by __dlpack__ only",
+        tensor.device()
+    )))
+}
+
 /// The array at a pointer.
 fn array_of(py: Python<'_>, object: *mut PyObject) -> PyResult<Bound<'_, PyArray>> {
     // SAFETY: callers hand in an object that they have, or null.
@@ -79,7 +94,7 @@ unsafe extern "C" fn export(object: *mut PyObject, out: *mut *mut Versioned) -> 
         check_device(tensor)?;
         share(py, tensor, true)?;
         // SAFETY: callers hand in a place for the structure.
-        unsafe { out.write(versioned(tensor.clone(), 0)) };
+        unsafe { out.write(versioned(tensor.clone(), (CPU, 0), 0)) };
         Ok(0)
     })
 }
@@ -116,7 +131,7 @@ unsafe extern "C" fn lend(object: *mut PyObject, out: *mut Array) -> c_int {
         let shape = tensor.shape().as_ptr().cast_mut().cast();
         let strides = tensor.strides().as_ptr().cast_mut().cast();
         // SAFETY: callers hand in a place for the array.
-        unsafe { out.write(described(tensor, shape, strides)) };
+        unsafe { out.write(described(tensor, (CPU, 0), shape, strides)) };
         Ok(0)
     })
 }
@@ -146,7 +161,7 @@ unsafe extern "C" fn allocate(
     let (kind, message) = match like(&prototype) {
         Ok(tensor) => {
             // SAFETY: callers hand in a place for the structure.
-            unsafe { out.write(versioned(tensor, 0)) };
+            unsafe { out.write(versioned(tensor, (CPU, 0), 0)) };
             return 0;
         }
         Err(refusal) => refusal,
