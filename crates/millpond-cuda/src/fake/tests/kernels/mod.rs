@@ -1,5 +1,7 @@
 //! Kernels: by the device, where they have code, and by the host.
 
+mod refusals;
+
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -9,7 +11,7 @@ use std::thread;
 use millpond_hal::code::{Arguments, Call, Launch, Launches, Report};
 use millpond_hal::{
     Access, Address, Command, Device, DeviceCode, Driver, FailureKind, Footprint, Gate, HostKernel,
-    KernelError, Moves, Point, Queue, QueueOptions, Touch, Wait,
+    KernelError, Moves, Point, Queue, QueueOptions, Touch,
 };
 use millpond_testkit::contract::raw::Memory;
 use millpond_testkit::watchdog::watched;
@@ -761,64 +763,6 @@ fn launches_end_with_a_device_that_is_lost() {
         for point in points {
             let failure = outcome(&bench.queue, point).expect_err("the device is lost");
             assert_eq!(failure.kind(), FailureKind::Lost);
-        }
-    });
-}
-
-/// Every call that kernels make may be refused: the command fails or is the host's, and the device
-/// goes on.
-#[test]
-fn every_call_for_a_kernel_may_fail() {
-    watched(|| {
-        let ways = [Way::Launch, Way::Scratch, Way::Find, Way::Host];
-        let program = |bench: &Bench, memory: &Memory| {
-            let kernels = ways.map(|way| Arc::new(Bump::new(100, way)));
-            let points = kernels.map(|kernel| bench.launch(&kernel, &[memory.address()], &[]));
-            points.map(|point| outcome(&bench.queue, point).is_ok())
-        };
-        let calls = {
-            let bench = Bench::new();
-            let memory = bench.memory(MemoryKind::Device, 100);
-            bench.queue.wait(1, None);
-            bench.fake.calls();
-            program(&bench, &memory);
-            bench.fake.calls()
-        };
-        assert!(calls.len() > 15, "{calls:?}");
-        for index in 0..calls.len() {
-            let bench = Bench::new();
-            let memory = bench.memory(MemoryKind::Device, 100);
-            assert_eq!(bench.queue.wait(1, None), Wait::Reached);
-            bench.fake.calls();
-            bench.fake.fail_at(index, Code::OUT_OF_MEMORY);
-            program(&bench, &memory);
-            bench.fake.fail_at(usize::MAX, Code::OUT_OF_MEMORY);
-            assert_eq!(bench.bytes(&memory, 100).len(), 100);
-            let kernel = Arc::new(Bump::new(100, Way::Host));
-            let point = bench.launch(&kernel, &[memory.address()], &[]);
-            assert_eq!(outcome(&bench.queue, point), Ok(()));
-        }
-    });
-}
-
-#[test]
-fn programs_go_with_their_device() {
-    watched(|| {
-        let bench = Bench::new();
-        let memory = bench.memory(MemoryKind::Device, 100);
-        bench.launch(
-            &Arc::new(Bump::new(100, Way::Launch)),
-            &[memory.address()],
-            &[],
-        );
-        bench.bytes(&memory, 1);
-        assert_eq!(bench.fake.modules(), 1);
-        let fake = Arc::clone(&bench.fake);
-        drop(memory);
-        drop(bench);
-        // The threads let go of the last queue a moment later.
-        while fake.modules() > 0 {
-            thread::yield_now();
         }
     });
 }
