@@ -35,10 +35,10 @@ fn is_cuda(device: &Device) -> bool {
 /// What DLPack calls a device.
 fn name_of(device: &Device) -> Option<(i32, i32)> {
     let info = device.info();
-    match info.host_executed {
-        true => Some((CPU, 0)),
-        false => is_cuda(device).then_some((CUDA, info.index as i32)),
+    if info.host_executed {
+        return Some((CPU, 0));
     }
+    is_cuda(device).then_some((CUDA, info.index as i32))
 }
 
 /// The device that DLPack calls so, for memory that it reaches and the host doesn't.

@@ -117,10 +117,6 @@ fn finish(py: Python<'_>, tensor: Tensor, copy: bool) -> PyResult<Tensor> {
 /// Asks an object for its capsule, in the words that it understands.
 ///
 /// With it comes the device of ours that the memory is of, unless it is the host's.
-#[expect(
-    clippy::type_complexity,
-    reason = "an answer of two parts, in Python's result"
-)]
 fn capsule_of<'py>(
     object: &Bound<'py, PyAny>,
     copy: Option<bool>,
