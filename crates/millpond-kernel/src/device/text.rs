@@ -134,7 +134,7 @@ fn write_term(text: &mut String, term: &Term, number: &str) {
             };
             write!(text, "{}{part}", PARAMETERS[*index])
         }
-        Term::Literal(value) => write!(text, "{number}({})", literal(*value)),
+        Term::Literal(bits) => write!(text, "{number}({})", literal(f64::from_bits(*bits))),
         Term::Integer(value) => write!(text, "{number}({value})"),
         Term::Truth(value) => write!(text, "{value}"),
         Term::Constant(name) => write!(text, "mp::constants<{number}>::{name}"),

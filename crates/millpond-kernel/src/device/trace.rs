@@ -22,8 +22,8 @@ pub(super) type Node = u32;
 pub(super) enum Term {
     /// A parameter of the function, or a part of one that is complex.
     Parameter { index: usize, part: Part },
-    /// The number nearest to a literal.
-    Literal(f64),
+    /// The number nearest to a literal of `f64`, by its bits: zeros of either sign are two.
+    Literal(u64),
     /// A small integer.
     Integer(i8),
     /// A truth value.
@@ -83,7 +83,6 @@ thread_local! {
 fn record(term: Term, is_truth: bool) -> Node {
     let recorded = Recorded { term, is_truth };
     TAPE.with_borrow_mut(|tape| {
-        // A literal that is a NaN equals nothing, itself among it, and is seldom.
         let known = tape.iter().position(|known| *known == recorded);
         let node = known.unwrap_or_else(|| {
             tape.push(recorded);
@@ -224,7 +223,7 @@ macro_rules! real {
             type Mask = Truth;
 
             fn lit(value: f64) -> Self {
-                Self(record(Term::Literal(value), false))
+                Self(record(Term::Literal(value.to_bits()), false))
             }
             fn epsilon() -> Self {
                 Self(record(Term::Constant("epsilon"), false))
@@ -328,6 +327,18 @@ mod tests {
         // Two parameters, a sum and a product.
         assert_eq!(function.terms.len(), 4);
         assert_eq!(function.results[..], [3]);
+    }
+
+    #[test]
+    fn literals_are_told_apart_by_their_bits() {
+        let function = unary(|a: Number| {
+            let (zero, minus_zero) = (Number::lit(0.0), Number::lit(-0.0));
+            let (nan, again) = (Number::lit(f64::NAN), Number::lit(f64::NAN));
+            (a.copysign(zero) + a.copysign(minus_zero)) * (nan + again)
+        });
+        let literals = function.terms.iter();
+        let literals = literals.filter(|recorded| matches!(recorded.term, Term::Literal(_)));
+        assert_eq!(literals.count(), 3);
     }
 
     #[test]
