@@ -24,6 +24,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--checker", choices=["asan", "valgrind"], help="a checker of memory errors for native examples")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    label = str(millpond.default_device())
+    if label.partition(":")[0] == "cpu":
+        return
+    skip = pytest.mark.skip(reason=f"the default device is {label}, which does not work in the host's memory")
+    for item in items:
+        if item.get_closest_marker("host"):
+            item.add_marker(skip)
+
+
 @pytest.fixture
 def device() -> millpond.Device:
     return millpond.default_device()

@@ -12,6 +12,8 @@ import pytest
 import millpond
 import millpond.tensor as xp
 
+pytestmark = pytest.mark.host
+
 HOST_KINDS = ["shared", "host"]
 DTYPES = [
     "bool",

@@ -9,6 +9,8 @@ import pytest
 import millpond
 import millpond.tensor as xp
 
+pytestmark = pytest.mark.host
+
 KINDS = ["device", "shared", "host"]
 CPU = (1, 0)
 

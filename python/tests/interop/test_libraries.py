@@ -11,6 +11,8 @@ import pytest
 import millpond
 import millpond.tensor as xp
 
+pytestmark = pytest.mark.host
+
 CPU = (1, 0)
 KINDS = ["device", "shared", "host"]
 DTYPES = ["bool", "int8", "int32", "int64", "uint8", "float16", "float32", "float64", "complex64", "complex128"]

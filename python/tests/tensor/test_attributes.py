@@ -149,6 +149,7 @@ def test_an_array_can_be_protected():
     assert not later.flags.writable
 
 
+@pytest.mark.host
 def test_what_may_not_be_written_stays_so():
     theirs = np.arange(3)
     theirs.flags.writeable = False

@@ -225,6 +225,7 @@ def test_an_array_is_itself_unless_a_copy_is_needed():
         xp.asarray([1, 2], copy=False)
 
 
+@pytest.mark.host
 def test_buffers_are_shared_if_asked_for():
     buffer = array.array("i", [1, 2, 3])
     x = xp.asarray(buffer, copy=False)

@@ -27,6 +27,7 @@ def test_elements_reach_numpy_and_come_back(dtype, layout):
     [(), (slice(None, None, -1),), (slice(1, None), slice(None, None, 2)), (0,), (..., 1), (slice(0, 0),)],
     ids=str,
 )
+@pytest.mark.host
 def test_arrays_of_numpy_are_shared_in_every_layout(part):
     theirs = np.arange(12.0).reshape(3, 4)
     ours = xp.asarray(theirs[part], copy=False)
@@ -38,6 +39,7 @@ def test_arrays_of_numpy_are_shared_in_every_layout(part):
         assert (xp.asnumpy(ours) == 5).all()
 
 
+@pytest.mark.host
 def test_arrays_of_numpy_become_device_memory_unless_asked_for_theirs():
     theirs = np.arange(3)
     copies = [xp.asarray(theirs), xp.from_numpy(theirs), xp.asarray(memoryview(theirs))]
@@ -58,6 +60,7 @@ def test_a_copy_is_made_where_asked_or_needed():
         xp.asarray(theirs, dtype="float32", copy=False)
 
 
+@pytest.mark.host
 def test_read_only_stays_read_only():
     theirs = np.arange(3)
     theirs.flags.writeable = False
@@ -115,6 +118,7 @@ def test_numpy_may_ask_for_a_dtype_or_a_copy():
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", EVERY_DTYPE)
+@pytest.mark.host
 def test_dlpack_keeps_dtype_and_layout(dtype, layout):
     theirs, ours = in_layout(numbers(dtype, (4, 5)), layout)
     np.testing.assert_array_equal(np.from_dlpack(ours), theirs)
@@ -125,6 +129,7 @@ def test_dlpack_keeps_dtype_and_layout(dtype, layout):
     np.testing.assert_array_equal(xp.asnumpy(xp.from_dlpack(np.array(theirs))), theirs)
 
 
+@pytest.mark.host
 def test_dlpack_shares_memory():
     theirs = np.arange(3.0)
     ours = xp.from_dlpack(theirs)

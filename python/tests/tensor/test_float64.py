@@ -14,6 +14,8 @@ HEAD = """
 import millpond
 import millpond.tensor as xp
 
+pytestmark = pytest.mark.host
+
 narrow, wide = millpond.devices()
 info = xp.__array_namespace_info__()
 

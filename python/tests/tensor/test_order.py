@@ -190,6 +190,7 @@ def test_nothing_is_left_behind():
         assert sys.getrefcount(value) - count < 100
 
 
+@pytest.mark.host
 def test_foreign_memory_is_let_go_after_the_last_use(queue):
     theirs = np.ones(10)
     alive = weakref.ref(theirs)

@@ -99,6 +99,7 @@ def test_an_array_of_another_device_has_arrived_when_it_is_used():
         lambda x: xp.reshape(x, (2, 1, 6, 1)),
     ],
 )
+@pytest.mark.host
 def test_every_layout_survives_an_exchange_with_oneself_and_others(view):
     x = view(xp.reshape(xp.arange(12), (3, 4)))
     for came in (

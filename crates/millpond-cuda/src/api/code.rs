@@ -27,6 +27,7 @@ impl Code {
     pub(crate) const PEER_ACCESS_ALREADY_ENABLED: Self = Self(704);
     #[cfg(test)]
     pub(crate) const NOT_SUPPORTED: Self = Self(801);
+    pub(crate) const UNKNOWN: Self = Self(999);
 
     /// Not a code of the driver's: it doesn't have the function.
     pub(crate) const MISSING: Self = Self(-1);

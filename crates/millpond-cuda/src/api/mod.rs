@@ -29,6 +29,11 @@ pub(crate) struct ContextHandle(pub(crate) usize);
 #[repr(transparent)]
 pub(crate) struct StreamHandle(pub(crate) usize);
 
+impl StreamHandle {
+    /// The stream that every context has.
+    pub(crate) const DEFAULT: Self = Self(0);
+}
+
 /// A mark in a stream whose time the device notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]

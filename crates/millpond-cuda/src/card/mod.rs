@@ -18,7 +18,7 @@ use millpond_hal::{DeviceError, DeviceInfo, Failure, FailureKind};
 
 pub(crate) use error::CudaError;
 
-use crate::api::{Api, Code, ContextHandle, Found, Ordinal, attribute};
+use crate::api::{Api, Code, ContextHandle, Found, Ordinal, StreamHandle, attribute};
 
 /// A device of the driver.
 pub(crate) struct Card {
@@ -230,8 +230,21 @@ impl Current<'_> {
     }
 
     /// What the answer of a call means.
+    ///
+    /// An error that the driver itself can't name may be of the call alone, as where there is no memory
+    /// left for what a launch needs: then the context answers as before.
     pub(crate) fn check(&self, call: &'static str, code: Code) -> Result<(), CudaError> {
+        if code == Code::UNKNOWN && self.answers() {
+            return Err(CudaError::of(self.api(), call, code));
+        }
         self.card.judge(call, code)
+    }
+
+    /// Whether the context can do something yet.
+    fn answers(&self) -> bool {
+        // SAFETY: the default stream of the current context is always there.
+        let code = unsafe { self.api().stream_query(StreamHandle::DEFAULT) };
+        matches!(code, Code::SUCCESS | Code::NOT_READY)
     }
 
     /// Lets this device's copies and kernels use the memory of another, which it can reach.

@@ -342,6 +342,7 @@ impl Api for Fake {
             match world.streams.get(&stream) {
                 Some(steps) if steps.is_empty() => Code::SUCCESS,
                 Some(_) => Code::NOT_READY,
+                None if stream == StreamHandle::DEFAULT => Code::SUCCESS,
                 None => Code::INVALID_HANDLE,
             }
         })

@@ -114,6 +114,28 @@ fn a_command_that_the_driver_refuses_fails_alone() {
 }
 
 #[test]
+fn an_error_that_the_driver_cannot_name_is_the_commands_while_the_context_answers() {
+    watched(|| {
+        let (fake, devices) = devices(1);
+        let queue = queue(&devices[0]);
+        let [a, b] =
+            [(); 2].map(|()| Memory::new(&devices[0], MemoryKind::Device, 1000).expect("memory"));
+        fake.fail("cuMemcpyAsync", 0, Code::UNKNOWN);
+        let bad = give(&queue, copy(a.address(), b.address(), 1000), &[]);
+        let failure = outcome(&queue, bad).expect_err("it was refused");
+        assert_eq!(failure.kind(), FailureKind::Command);
+        let after = give(&queue, copy(a.address(), b.address(), 1000), &[]);
+        assert_eq!(outcome(&queue, after), Ok(()));
+
+        fake.pause();
+        let last = give(&queue, copy(a.address(), b.address(), 1000), &[]);
+        fake.lose(Code::UNKNOWN);
+        let failure = outcome(&queue, last).expect_err("the device is lost");
+        assert_eq!(failure.kind(), FailureKind::Lost);
+    });
+}
+
+#[test]
 fn a_large_copy_that_fails_on_its_way_fails_its_command() {
     watched(|| {
         let (fake, devices) = devices(1);
