@@ -147,7 +147,7 @@ void library(const Queue &queue) {
 }
 
 // What names no pool comes from the one that the program set, until it sets the default pool again.
-void the_librarys_memory(const Place &place) {
+void the_memory_of_the_library(const Place &place) {
     Queue queue = place.queue();
     Pool pool = place.device_pool(256 * MiB, 64 * MiB);
     ur_usm_pool_handle_t standard = nullptr, current = nullptr;
@@ -213,7 +213,7 @@ void run() {
     CHECK(urDeviceGet(platform, UR_DEVICE_TYPE_ALL, 1, &device, nullptr));
     {
         Place place(device);
-        the_librarys_memory(place);
+        the_memory_of_the_library(place);
         across_queues(place);
         over_a_buffer(place);
     }

@@ -9,12 +9,12 @@ import pytest
 
 import millpond.tensor as xp
 
+pytestmark = pytest.mark.host
+
 #: What every program below begins with: ``narrow`` has no ``float64``, ``wide`` has it.
 HEAD = """
 import millpond
 import millpond.tensor as xp
-
-pytestmark = pytest.mark.host
 
 narrow, wide = millpond.devices()
 info = xp.__array_namespace_info__()

@@ -107,7 +107,7 @@ fn memory_of_the_host_is_registered_once_and_given_up_once() {
 }
 
 #[test]
-fn a_device_says_whether_it_reaches_anothers_memory() {
+fn a_device_says_whether_it_reaches_the_memory_of_another() {
     let world = World::new();
     let f = world.f;
     let mut value = 9_u32;

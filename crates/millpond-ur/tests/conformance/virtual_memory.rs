@@ -206,7 +206,7 @@ fn only_what_is_mapped_may_be_used_and_as_it_is_mapped() {
 }
 
 #[test]
-fn access_is_the_memorys_own_and_not_a_note_of_it() {
+fn access_is_of_the_memory_itself_and_not_a_note_of_it() {
     let world = World::new();
     let Some(mapped) = Mapped::new(&world, 1) else {
         return;

@@ -42,9 +42,14 @@ pub(crate) fn export<'py>(
     let device = dl_device.unwrap_or(own);
     let to_host = device == (CPU, 0) && own != device;
     if device != own && !to_host {
+        let cpu = (CPU, 0);
+        let places = if own == cpu {
+            format!("the CPU, {cpu:?}")
+        } else {
+            format!("{own:?} and the CPU, {cpu:?}")
+        };
         return Err(PyBufferError::new_err(format!(
-            "__dlpack__: cannot export to device {device:?}, only to {own:?} and the CPU, {:?}",
-            (CPU, 0)
+            "__dlpack__: cannot export to device {device:?}, only to {places}"
         )));
     }
     if to_host && copy == Some(false) {
