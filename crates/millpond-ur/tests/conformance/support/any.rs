@@ -58,6 +58,8 @@ pub(crate) struct Choices {
     /// How many handles there were at the beginning.
     first: usize,
     memory: Vec<usize>,
+    /// Memory from the beginning, which is longer than the sizes above lead to.
+    lasting: [usize; 2],
     reserved: Vec<usize>,
     read: Vec<usize>,
     written: Vec<usize>,
@@ -97,6 +99,7 @@ impl Choices {
             first: handles.len(),
             handles,
             memory: vec![0, bytes, bytes, memory, memory],
+            lasting: [bytes, memory],
             reserved: vec![0, bytes, memory],
             read: vec![0; WORDS],
             written: vec![0; WORDS],
@@ -127,7 +130,13 @@ impl Choices {
         };
         let base = self.dice.one_of(known);
         let into = self.dice.one_of(&[0, 0, 0, 0, 100, 4090]);
-        if base == 0 { 0 } else { base + into }
+        // Behind the end of what calls made there may be memory of anybody.
+        let is_long = self.lasting.contains(&base) || self.reserved.contains(&base);
+        match base {
+            0 => 0,
+            _ if is_long => base + into,
+            _ => base,
+        }
     }
 
     /// Where words are that a structure has, or none.
