@@ -58,7 +58,7 @@ pub(crate) struct Choices {
     /// How many handles there were at the beginning.
     first: usize,
     memory: Vec<usize>,
-    /// Memory from the beginning, which is longer than the sizes above lead to.
+    /// Memory from the beginning, of which the offsets of addresses are within.
     lasting: [usize; 2],
     reserved: Vec<usize>,
     read: Vec<usize>,
