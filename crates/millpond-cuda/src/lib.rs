@@ -71,5 +71,6 @@ mod scratch;
 mod staging;
 mod station;
 mod table;
+mod tried;
 
 pub use driver::{CudaConfig, CudaDriver};

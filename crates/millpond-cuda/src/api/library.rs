@@ -1,6 +1,5 @@
 //! Finding the driver's library, and saying what was looked for.
 
-use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use libloading::Library;
 
 use super::table::Table;
 use super::{Api, Code};
+use crate::tried::{Tried, reason_of};
 
 /// The driver as the loader finds it: by the name that every version of it has.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
@@ -22,8 +22,7 @@ const OPTIONAL: [&str; 2] = ["cuMemPrefetchAsync", "cuMemAdvise"];
 /// What was looked for, and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Search {
-    /// Each library that was tried, and why it couldn't be used; `None` for the one that is.
-    pub(crate) tried: Vec<(PathBuf, Option<String>)>,
+    pub(crate) tried: Tried,
     /// What stands in the way although a library was found.
     pub(crate) obstacle: Option<String>,
     /// The version of CUDA that the driver offers: 13000 is 13.0.
@@ -35,14 +34,7 @@ pub(crate) type Found = Arc<dyn Api>;
 
 impl fmt::Display for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (path, reason)) in self.tried.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            let path = path.display();
-            match reason {
-                Some(reason) => write!(f, "{separator}{path}: {reason}")?,
-                None => write!(f, "{separator}{path} was loaded")?,
-            }
-        }
+        write!(f, "{}", self.tried)?;
         if let Some(version) = self.version {
             write!(f, ", CUDA {}.{}", version / 1000, version % 1000 / 10)?;
         }
@@ -65,13 +57,13 @@ pub(crate) fn search(path: Option<&Path>) -> (Search, Option<Found>) {
         // driver; a path is the user's word that it is one.
         match unsafe { Library::new(&candidate) } {
             Ok(library) => {
-                search.tried.push((candidate, None));
+                search.tried.0.push((candidate, None));
                 // SAFETY: as above.
                 let (table, missing) = unsafe { Table::of(library) };
                 let found = check(&mut search, Arc::new(table), &missing);
                 return (search, found);
             }
-            Err(error) => search.tried.push((candidate, Some(reason_of(&error)))),
+            Err(error) => search.tried.0.push((candidate, Some(reason_of(&error)))),
         }
     }
     (search, None)
@@ -111,16 +103,6 @@ pub(crate) fn start(search: &mut Search, api: Found) -> Option<Found> {
     None
 }
 
-/// What the loader said, without the name of the library, which stands before it.
-pub(crate) fn reason_of(error: &libloading::Error) -> String {
-    let text = match error.source() {
-        Some(source) => source.to_string(),
-        None => error.to_string(),
-    };
-    let told = text.rsplit_once(": ").map(|(_, reason)| reason);
-    told.unwrap_or(&text).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +112,7 @@ mod tests {
         let path = Path::new("/nowhere/libcuda.so.1");
         let (search, found) = search(Some(path));
         assert!(found.is_none());
-        assert_eq!(search.tried.len(), 1);
+        assert_eq!(search.tried.0.len(), 1);
         let text = search.to_string();
         assert!(
             text.starts_with("/nowhere/libcuda.so.1: ") && text.contains("No such file"),

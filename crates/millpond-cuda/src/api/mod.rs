@@ -13,7 +13,7 @@ use std::ffi::c_void;
 pub(crate) use code::Code;
 #[cfg(test)]
 pub(crate) use library::start;
-pub(crate) use library::{Found, Search, reason_of, search};
+pub(crate) use library::{Found, Search, search};
 pub(crate) use table::Api;
 
 /// A device by the driver's number.

@@ -9,7 +9,7 @@ use libloading::Library;
 use super::Compiler;
 use super::library::{LoadedCompiler, check};
 use super::table::{Nvrtc, Table};
-use crate::api::reason_of;
+use crate::tried::{Tried, reason_of};
 
 /// The major versions of CUDA whose compiler is known, the newest first.
 const MAJORS: [i32; 2] = [13, 12];
@@ -39,22 +39,14 @@ pub(crate) struct Places {
 /// What was looked for, and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Search {
-    /// Each library that was tried, and why it isn't used; `None` for the one that is.
-    tried: Vec<(PathBuf, Option<String>)>,
+    tried: Tried,
     /// The version that was found.
     version: Option<(i32, i32)>,
 }
 
 impl fmt::Display for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (path, reason)) in self.tried.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            let path = path.display();
-            match reason {
-                Some(reason) => write!(f, "{separator}{path}: {reason}")?,
-                None => write!(f, "{separator}{path} was loaded")?,
-            }
-        }
+        write!(f, "{}", self.tried)?;
         match self.version {
             Some((major, minor)) => write!(f, ", NVRTC {major}.{minor}"),
             None => Ok(()),
@@ -68,11 +60,11 @@ pub(crate) fn search(places: &Places, driver: i32) -> (Search, Option<Arc<dyn Co
     for candidate in candidates(places, driver / 1000) {
         match load(&candidate, driver / 1000) {
             Ok((version, compiler)) => {
-                search.tried.push((candidate, None));
+                search.tried.0.push((candidate, None));
                 search.version = Some(version);
                 return (search, Some(compiler));
             }
-            Err(reason) => search.tried.push((candidate, Some(reason))),
+            Err(reason) => search.tried.0.push((candidate, Some(reason))),
         }
     }
     (search, None)

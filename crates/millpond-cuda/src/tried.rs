@@ -1,0 +1,34 @@
+//! Libraries that were tried, and what became of each.
+
+use std::error::Error;
+use std::fmt;
+use std::path::PathBuf;
+
+/// The libraries in the order in which they were tried: why one couldn't be used, or `None` for the one
+/// that is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tried(pub(crate) Vec<(PathBuf, Option<String>)>);
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (path, reason)) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            let path = path.display();
+            match reason {
+                Some(reason) => write!(f, "{separator}{path}: {reason}")?,
+                None => write!(f, "{separator}{path} was loaded")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the loader said, without the name of the library, which stands before it.
+pub(crate) fn reason_of(error: &libloading::Error) -> String {
+    let text = match error.source() {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    };
+    let told = text.rsplit_once(": ").map(|(_, reason)| reason);
+    told.unwrap_or(&text).to_owned()
+}
