@@ -139,4 +139,28 @@ mod tests {
         order.unblocked(2, 1);
         assert_eq!(order.next(), Some(2));
     }
+    #[test]
+    fn b2_a_barrier_that_is_first_waits_for_its_own_points() {
+        let mut order = Unordered::default();
+        order.add(1, false);
+        order.add(2, true);
+        order.unblocked(1, 0);
+        assert_eq!(order.start(), Some(1));
+        order.advanced(1, 1, 2, |_| false);
+        assert_eq!(order.next(), None);
+        order.unblocked(2, 1);
+        assert_eq!(order.start(), Some(2));
+    }
+
+    #[test]
+    fn what_is_taken_back_starts_again() {
+        let mut order = Unordered::default();
+        for sequence in 1..=2 {
+            order.add(sequence, false);
+            order.unblocked(sequence, 0);
+        }
+        assert_eq!(order.start(), Some(1));
+        order.take_back(1);
+        assert_eq!(run(&mut order, 2), [2, 1]);
+    }
 }

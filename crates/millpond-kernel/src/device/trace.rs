@@ -336,9 +336,15 @@ mod tests {
             let (nan, again) = (Number::lit(f64::NAN), Number::lit(f64::NAN));
             (a.copysign(zero) + a.copysign(minus_zero)) * (nan + again)
         });
-        let literals = function.terms.iter();
-        let literals = literals.filter(|recorded| matches!(recorded.term, Term::Literal(_)));
-        assert_eq!(literals.count(), 3);
+        let literals = function.terms.iter().filter_map(|recorded| {
+            if let Term::Literal(bits) = recorded.term {
+                Some(bits)
+            } else {
+                None
+            }
+        });
+        let expected = [0.0, -0.0, f64::NAN].map(f64::to_bits);
+        assert_eq!(literals.collect::<Vec<_>>(), expected);
     }
 
     #[test]
