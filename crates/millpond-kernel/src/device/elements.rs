@@ -193,3 +193,33 @@ impl Elements {
         }
     }
 }
+
+/// Makes what a kernel does for each element, which its `elements` answers, its code for devices.
+///
+/// What it loads and stores must be elements within its footprints.
+macro_rules! element_wise {
+    ($kernel:ty) => {
+        // SAFETY: whoever names the kernel here answers for what its elements are.
+        unsafe impl millpond_hal::DeviceCode for $kernel {
+            fn key(&self, key: &mut Vec<u8>) {
+                self.elements().key(key);
+            }
+
+            fn source(&self) -> String {
+                self.elements().source()
+            }
+
+            fn launches(
+                &self,
+                call: &millpond_hal::code::Call<'_>,
+            ) -> millpond_hal::code::Launches {
+                // A space without elements has no axes that would tell.
+                if millpond_hal::HostKernel::extent(self) == 0 {
+                    return millpond_hal::code::Launches::new();
+                }
+                self.elements().launches(call)
+            }
+        }
+    };
+}
+pub(crate) use element_wise;

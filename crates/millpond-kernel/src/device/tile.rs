@@ -93,8 +93,7 @@ impl Elements {
         arrays: &[usize],
     ) {
         let inner = class.axes - 1;
-        let bounds =
-            format!("at.x{turned} < Index(a.turned) && at.x{inner} < Index(a.x_axis{inner}.size)");
+        let bounds = bounds(turned, inner);
         // All loads are under way before the first is waited for.
         for &array in arrays {
             let name = type_name(self.arrays[array].dtype);
@@ -132,8 +131,7 @@ impl Elements {
         arrays: &[usize],
     ) {
         let inner = class.axes - 1;
-        let bounds =
-            format!("at.x{turned} < Index(a.turned) && at.x{inner} < Index(a.x_axis{inner}.size)");
+        let bounds = bounds(turned, inner);
         let _ = write!(
             text,
             "        }}
@@ -170,4 +168,9 @@ impl Elements {
 ",
         );
     }
+}
+
+/// Whether an element of a tile, at places along the turned and the innermost axis, is there.
+fn bounds(turned: usize, inner: usize) -> String {
+    format!("at.x{turned} < Index(a.turned) && at.x{inner} < Index(a.x_axis{inner}.size)")
 }

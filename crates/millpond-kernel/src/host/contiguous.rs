@@ -3,12 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
-use millpond_hal::code::{Call, DeviceCode, Launches};
-use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
+use millpond_hal::{Access, Address, DeviceCode, Footprint, HostKernel, KernelError};
 use millpond_types::{DType, Scalar};
 use smallvec::{SmallVec, smallvec};
 
-use crate::device::elements::{Array, Base, Elements, Step};
+use crate::device::elements::{Array, Base, Elements, Step, element_wise};
 use crate::error::PlanError;
 use crate::host::body::{Body, Form, Inputs, MAX_INPUTS};
 use crate::host::gather;
@@ -197,20 +196,8 @@ unsafe impl HostKernel for ContiguousLoop {
     }
 }
 
-// SAFETY: what is loaded and stored are elements `0..size` of the operands, as `footprint` says.
-unsafe impl DeviceCode for ContiguousLoop {
-    fn key(&self, key: &mut Vec<u8>) {
-        self.elements().key(key);
-    }
-
-    fn source(&self) -> String {
-        self.elements().source()
-    }
-
-    fn launches(&self, call: &Call<'_>) -> Launches {
-        self.elements().launches(call)
-    }
-}
+// What is loaded and stored are elements `0..size` of the operands, as `footprint` says.
+element_wise!(ContiguousLoop);
 
 impl ContiguousLoop {
     /// What it does for each element.

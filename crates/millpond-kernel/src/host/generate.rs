@@ -3,13 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
-use millpond_hal::code::{Call, DeviceCode, Launches};
-use millpond_hal::{Address, Footprint, HostKernel, KernelError};
+use millpond_hal::{Address, DeviceCode, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Kind, Layout, Scalar, Shape};
 use smallvec::SmallVec;
 
-use crate::device::elements::{Base, Elements, Step};
+use crate::device::elements::{Base, Elements, Step, element_wise};
 use crate::error::{PlanError, UnsupportedDType};
 use crate::host::cast::cast;
 use crate::host::gather::scatter_space;
@@ -346,23 +345,8 @@ fn bytes_of(words: [u64; 2]) -> [u8; 16] {
     bytes
 }
 
-// SAFETY: what is stored are elements of the layout, which lies within the footprint.
-unsafe impl DeviceCode for GenerateKernel {
-    fn key(&self, key: &mut Vec<u8>) {
-        self.elements().key(key);
-    }
-
-    fn source(&self) -> String {
-        self.elements().source()
-    }
-
-    fn launches(&self, call: &Call<'_>) -> Launches {
-        if self.space.size() == 0 {
-            return Launches::new();
-        }
-        self.elements().launches(call)
-    }
-}
+// What is stored are elements of the layout, which lies within the footprint.
+element_wise!(GenerateKernel);
 
 /// A tile of elements of up to two words.
 #[repr(align(64))]

@@ -5,7 +5,7 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-use super::real::Mask;
+use super::real::{Mask, host_choices};
 
 /// Hands the rows of the vocabulary of integers to the macro `$each`.
 ///
@@ -150,18 +150,8 @@ macro_rules! integers {
             fn lit(value: i8) -> Self {
                 value as $int
             }
-            #[inline(always)]
-            fn less(self, other: Self) -> bool {
-                self < other
-            }
-            #[inline(always)]
-            fn equals(self, other: Self) -> bool {
-                self == other
-            }
-            #[inline(always)]
-            fn select(mask: bool, yes: Self, no: Self) -> Self {
-                if mask { yes } else { no }
-            }
+            host_choices!();
+
             #[inline(always)]
             fn min(self, other: Self) -> Self {
                 Ord::min(self, other)

@@ -219,6 +219,25 @@ macro_rules! declare {
     };
 }
 
+/// Comparisons and choices of the numbers that the host has, floats and integers.
+macro_rules! host_choices {
+    () => {
+        #[inline(always)]
+        fn less(self, other: Self) -> bool {
+            self < other
+        }
+        #[inline(always)]
+        fn equals(self, other: Self) -> bool {
+            self == other
+        }
+        #[inline(always)]
+        fn select(mask: bool, yes: Self, no: Self) -> Self {
+            if mask { yes } else { no }
+        }
+    };
+}
+pub(super) use host_choices;
+
 macro_rules! reference {
     ($( $(#[$documentation:meta])* $name:ident($first:ident $(, $more:ident)*) = $host:expr, $c_name:literal; )*) => {
         reference!(@instance f32 { $( $name($first $(, $more)*) = $host; )* });
@@ -244,18 +263,8 @@ macro_rules! reference {
             fn smallest_normal() -> Self {
                 $float::MIN_POSITIVE
             }
-            #[inline(always)]
-            fn less(self, other: Self) -> bool {
-                self < other
-            }
-            #[inline(always)]
-            fn equals(self, other: Self) -> bool {
-                self == other
-            }
-            #[inline(always)]
-            fn select(mask: bool, yes: Self, no: Self) -> Self {
-                if mask { yes } else { no }
-            }
+            host_choices!();
+
             $(
                 #[inline(always)]
                 fn $name(self $(, $more: Self)*) -> Self {

@@ -111,8 +111,7 @@ entry! {
     ) {
         let (queue, kernel) = ready(queue, kernel)?;
         let waits = &Waits::new(count, list)?;
-        let cores = queue.device().runtime().info().cores;
-        let range = Range::read(dimensions, (offset, global, local), cores)?;
+        let range = Range::read(dimensions, (offset, global, local), &queue)?;
         if property_count != 0 {
             return Err(Code::INVALID_OPERATION);
         }
@@ -141,8 +140,7 @@ entry! {
         let (queue, kernel) = ready(queue, kernel)?;
         let arguments = arguments.list(argument_count as usize)?;
         let waits = &Waits::new(count, list)?;
-        let cores = queue.device().runtime().info().cores;
-        let range = Range::read(dimensions, (offset, global, local), cores)?;
+        let range = Range::read(dimensions, (offset, global, local), &queue)?;
         if !properties.is_null() {
             return Err(Code::INVALID_OPERATION);
         }
@@ -165,8 +163,7 @@ entry! {
             return Err(Code::INVALID_NULL_POINTER);
         }
         let local = local.required()?;
-        let cores = queue.device().runtime().info().cores;
-        let range = Range::read(dimensions, (offset, global, In::NULL), cores)?;
+        let range = Range::read(dimensions, (offset, global, In::NULL), &queue)?;
         local.set_all(range.local.into_iter().take(dimensions as usize));
         Ok(())
     }

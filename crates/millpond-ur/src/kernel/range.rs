@@ -2,6 +2,7 @@
 
 use crate::argument::{Answer, In};
 use crate::numbers::Code;
+use crate::queue::Queue;
 
 /// A group, as functions are told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +35,14 @@ fn three(list: In<usize>, dimensions: u32, other: usize) -> Answer<[usize; 3]> {
 }
 
 impl Range {
+    /// The range of a launch on a queue, whose device suggests groups where none are given.
+    ///
     /// # Errors
     /// Other numbers of dimensions, no items, groups that don't divide them.
     pub(super) fn read(
         dimensions: u32,
         (offset, global, local): (In<usize>, In<usize>, In<usize>),
-        cores: usize,
+        queue: &Queue,
     ) -> Answer<Self> {
         if !(1..=3).contains(&dimensions) {
             return Err(Code::INVALID_WORK_DIMENSION);
@@ -57,7 +60,7 @@ impl Range {
             three(offset, dimensions, 0)?
         };
         let local = if local.is_null() {
-            suggested(global, cores)
+            suggested(global, queue.device().runtime().info().cores)
         } else {
             three(local, dimensions, 1)?
         };

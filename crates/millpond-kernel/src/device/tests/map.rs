@@ -3,23 +3,10 @@
 use millpond_types::{DType, Layout, Scalar};
 
 use super::Case;
-use crate::host::tests::array::{Array, Lie, sample};
+use crate::host::tests::array::{Array, Lie, line, operands, sample};
 use crate::{
     GenerateKernel, Input, MapKernel, Operation, Rule, find, operations as all_operations,
 };
-
-fn line(size: usize) -> Layout {
-    Layout::contiguous(&[size], 1).unwrap()
-}
-
-/// The operand dtypes of a call whose operands are of `dtype`.
-fn operands(operation: &Operation, dtype: DType) -> Vec<DType> {
-    let mut dtypes = vec![dtype; operation.arity()];
-    if operation.name() == "where" {
-        dtypes[0] = DType::Bool;
-    }
-    dtypes
-}
 
 /// The kernel of an operation over arrays, and its operands.
 fn case(operation: &'static Operation, inputs: Vec<Array>, output: Layout) -> Case {

@@ -1,8 +1,6 @@
 //! A map kernel on devices that compile.
 
-use millpond_hal::code::{Call, DeviceCode, Launches};
-
-use crate::device::elements::{Base, Elements, Step};
+use crate::device::elements::{Base, Elements, Step, element_wise};
 use crate::host::body::Body;
 use crate::host::map::MapKernel;
 
@@ -35,20 +33,5 @@ impl MapKernel {
     }
 }
 
-// SAFETY: what is loaded and stored are elements of the layouts, which lie within the footprints.
-unsafe impl DeviceCode for MapKernel {
-    fn key(&self, key: &mut Vec<u8>) {
-        self.elements().key(key);
-    }
-
-    fn source(&self) -> String {
-        self.elements().source()
-    }
-
-    fn launches(&self, call: &Call<'_>) -> Launches {
-        if self.space.size() == 0 {
-            return Launches::new();
-        }
-        self.elements().launches(call)
-    }
-}
+// What is loaded and stored are elements of the layouts, which lie within the footprints.
+element_wise!(MapKernel);

@@ -7,6 +7,7 @@ use millpond_hal::{Address, HostKernel, KernelError};
 use millpond_types::{DType, Kind, Layout, Scalar};
 use num_complex::Complex;
 
+use crate::Operation;
 use crate::simd::{self, Level};
 
 /// What fills memory that nobody may write.
@@ -46,6 +47,20 @@ impl Lie {
         };
         Layout::new(&[rows, columns], &strides, offset).unwrap()
     }
+}
+
+/// A layout of one axis without gaps.
+pub(crate) fn line(size: usize) -> Layout {
+    Layout::contiguous(&[size], 1).unwrap()
+}
+
+/// The operand dtypes of a call whose operands are of `dtype`.
+pub(crate) fn operands(operation: &Operation, dtype: DType) -> Vec<DType> {
+    let mut dtypes = vec![dtype; operation.arity()];
+    if operation.name() == "where" {
+        dtypes[0] = DType::Bool;
+    }
+    dtypes
 }
 
 /// An array of some dtype and layout, in memory with guards on both sides.

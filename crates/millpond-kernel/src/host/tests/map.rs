@@ -4,26 +4,13 @@ use millpond_hal::HostKernel;
 use millpond_types::{DType, Layout, Scalar};
 use num_complex::Complex;
 
-use super::array::{Array, AtLevel, Lie, is_close, levels, run, sample};
+use super::array::{Array, AtLevel, Lie, is_close, levels, line, operands, run, sample};
 use crate::error::PlanError;
 use crate::host::body::Body;
 use crate::host::map::compute_dtype;
 use crate::host::stream::PAST_CACHES;
 use crate::simd::Level;
 use crate::{Input, MapKernel, Operation, find, operations};
-
-fn line(size: usize) -> Layout {
-    Layout::contiguous(&[size], 1).unwrap()
-}
-
-/// The operand dtypes of a call whose operands are of `dtype`.
-fn operands(operation: &Operation, dtype: DType) -> Vec<DType> {
-    let mut dtypes = vec![dtype; operation.arity()];
-    if operation.name() == "where" {
-        dtypes[0] = DType::Bool;
-    }
-    dtypes
-}
 
 /// An element as the scalar body computes it: without vectors, one at a time.
 fn reference(body: &dyn Body, inputs: &[Scalar], output: DType) -> Scalar {
