@@ -11,13 +11,18 @@ pub(crate) struct Tried(pub(crate) Vec<(PathBuf, Option<String>)>);
 
 impl fmt::Display for Tried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (path, reason)) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
+        let mut separator = "";
+        if self.0.iter().all(|(_, reason)| reason.is_some()) {
+            f.write_str("not found")?;
+            separator = ": ";
+        }
+        for (path, reason) in &self.0 {
             let path = path.display();
             match reason {
                 Some(reason) => write!(f, "{separator}{path}: {reason}")?,
                 None => write!(f, "{separator}{path} was loaded")?,
             }
+            separator = "; ";
         }
         Ok(())
     }

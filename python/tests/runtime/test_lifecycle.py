@@ -273,7 +273,7 @@ def test_the_report_says_where_cuda_was_looked_for(run):
     result = run(report, MILLPOND_CUDA="/nowhere/libcuda.so.1")
     assert result.returncode == 0, result.stdout
     assert "MILLPOND_CUDA=/nowhere/libcuda.so.1" in result.stdout
-    assert "CUDA:        /nowhere/libcuda.so.1: " in result.stdout
+    assert "CUDA:        not found: /nowhere/libcuda.so.1: " in result.stdout
     assert "device cuda" not in result.stdout
     assert "CUDA:" not in run(report, MILLPOND_CUDA="0").stdout
 

@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(search.tried.0.len(), 1);
         let text = search.to_string();
         assert!(
-            text.starts_with("/nowhere/libcuda.so.1: ") && text.contains("No such file"),
+            text.starts_with("not found: /nowhere/libcuda.so.1: ") && text.contains("No such file"),
             "{text}"
         );
     }
@@ -126,7 +126,10 @@ mod tests {
         let (search, found) = search(Some(Path::new("libc.so.6")));
         assert!(found.is_none());
         let text = search.to_string();
-        assert!(text.contains("it lacks cuInit, "), "{text}");
+        assert!(
+            text.starts_with("libc.so.6 was loaded: it lacks cuInit, "),
+            "{text}"
+        );
         assert!(!text.contains("cuMemAdvise"), "hints aren't needed: {text}");
     }
 }

@@ -150,7 +150,8 @@ mod tests {
         assert!(found.is_none());
         let text = search.to_string();
         assert!(
-            text.starts_with("/nowhere/libnvrtc.so.12: ") && text.contains("No such file"),
+            text.starts_with("not found: /nowhere/libnvrtc.so.12: ")
+                && text.contains("No such file"),
             "{text}"
         );
     }
