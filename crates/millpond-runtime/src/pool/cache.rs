@@ -12,9 +12,10 @@ use std::sync::Arc;
 use triomphe::UniqueArc;
 
 use crate::memory::Block;
-use crate::pool::class::{CLASSES, Class};
+use crate::pool::class::{BULKY_CLASS, CLASSES, Class};
 use crate::pool::keepers::{Keeper, Keepers, Others};
 use crate::pool::pile::Pile;
+use crate::pool::tally::Tally;
 use crate::queue::Native;
 
 /// How many blocks without a size class are kept.
@@ -33,7 +34,9 @@ pub(crate) struct Cache {
     /// Blocks that other queues may still be using; they come back when these are done.
     parked: VecDeque<UniqueArc<Block>>,
     /// Bytes of all blocks here.
-    bytes: usize,
+    bytes: Tally,
+    /// Bulky bytes up to which it is no use to look for blocks that nobody uses any more.
+    patience: usize,
     /// The queue.
     home: Arc<Native>,
     /// Says to others of which classes there may be blocks.
@@ -61,7 +64,8 @@ impl Cache {
             classes: [const { Pile::new() }; CLASSES],
             large: Vec::new(),
             parked: VecDeque::new(),
-            bytes: 0,
+            bytes: Tally::default(),
+            patience: 0,
             touched: false,
             used: 0,
             requested: 0,
@@ -125,7 +129,7 @@ impl Cache {
             Class::Large | Class::Exact => take_large(&mut self.large, size, most, |_| true),
             Class::Dedicated => None,
         }?;
-        self.bytes -= block.capacity;
+        self.bytes.remove(block.capacity);
         Some(block)
     }
 
@@ -141,7 +145,7 @@ impl Cache {
         if let Class::Small(index) = class {
             let pile = &mut self.classes[usize::from(index)];
             if let Some(block) = pile.pop_newest_if(LOOK, &allow) {
-                self.bytes -= block.capacity;
+                self.bytes.remove(block.capacity);
                 return Some(block);
             }
         }
@@ -177,7 +181,7 @@ impl Cache {
             }
             Class::Dedicated => None,
         }?;
-        self.bytes -= block.capacity;
+        self.bytes.remove(block.capacity);
         Some(block)
     }
 
@@ -196,7 +200,7 @@ impl Cache {
     #[inline]
     pub(crate) fn put_small(&mut self, block: UniqueArc<Block>, index: u8) {
         self.count_out(block.capacity, block.bytes);
-        self.bytes += block.capacity;
+        self.bytes.add(block.capacity);
         self.keeper.kept.note(Class::Small(index));
         self.classes[usize::from(index)].push(block);
     }
@@ -204,7 +208,7 @@ impl Cache {
     /// Keeps a freed block. `parked` says that other queues may still use it.
     #[inline]
     pub(crate) fn put(&mut self, block: UniqueArc<Block>, class: Class, parked: bool) {
-        self.bytes += block.capacity;
+        self.bytes.add(block.capacity);
         if !parked {
             self.keeper.kept.note(class);
         }
@@ -218,21 +222,38 @@ impl Cache {
 
     /// Bytes of all blocks here.
     #[inline]
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+    pub(crate) fn bytes(&self) -> &Tally {
+        &self.bytes
     }
 
     /// Whether there are more large blocks, or more bytes, than should be kept.
     #[inline]
     pub(crate) fn is_full(&self, limit: usize) -> bool {
-        self.large.len() > LARGE_BLOCKS || (self.bytes > limit && self.is_beyond(limit))
+        self.large.len() > LARGE_BLOCKS || (self.bytes.all() > limit && self.is_beyond(limit))
     }
 
-    /// Whether there are more bytes beside the newest large block, which may be the next one asked
-    /// for whatever its size is.
+    /// Whether there are more bulky bytes than should be kept from being merged.
+    #[inline]
+    pub(crate) fn is_bulky(&self, limit: usize) -> bool {
+        let most = limit.max(self.patience);
+        self.bytes.bulky() > most && self.bulky_bytes() > most
+    }
+
+    /// Bulky bytes beside the newest large block.
+    fn bulky_bytes(&self) -> usize {
+        // A block of no class may be as small as any, where memory is short.
+        let newest = Some(self.newest_large()).filter(|&bytes| Tally::is_bulky(bytes));
+        self.bytes.bulky() - newest.unwrap_or_default()
+    }
+
+    /// Bytes of the newest large block, which may be the next one asked for whatever its size is.
+    fn newest_large(&self) -> usize {
+        self.large.last().map_or(0, |block| block.capacity)
+    }
+
+    /// Whether there are more bytes beside the newest large block.
     fn is_beyond(&self, limit: usize) -> bool {
-        let newest = self.large.last().map_or(0, |block| block.capacity);
-        self.bytes - newest > limit
+        self.bytes.all() - self.newest_large() > limit
     }
 
     /// Takes out the oldest blocks, until half of the limits is free.
@@ -241,21 +262,23 @@ impl Cache {
         if self.large.len() > LARGE_BLOCKS {
             evicted.extend(self.large.drain(..LARGE_BLOCKS / 2));
         }
-        self.bytes -= evicted.iter().map(|block| block.capacity).sum::<usize>();
+        for block in &evicted {
+            self.bytes.remove(block.capacity);
+        }
         while self.is_beyond(limit / 2) && self.large.len() > 1 {
             let half = self.large.len() / 2;
             for block in self.large.drain(..half) {
-                self.bytes -= block.capacity;
+                self.bytes.remove(block.capacity);
                 evicted.push(block);
             }
         }
         // The largest classes first: few blocks give much memory.
-        let newest = self.large.last().map_or(0, |block| block.capacity);
+        let newest = self.newest_large();
         for pile in self.classes.iter_mut().rev() {
-            while self.bytes - newest > limit / 2 && !pile.is_empty() {
+            while self.bytes.all() - newest > limit / 2 && !pile.is_empty() {
                 let half = pile.len().div_ceil(2);
                 for block in pile.drain(half) {
-                    self.bytes -= block.capacity;
+                    self.bytes.remove(block.capacity);
                     evicted.push(block);
                 }
             }
@@ -263,9 +286,43 @@ impl Cache {
         evicted
     }
 
+    /// Takes out bulky blocks that `is_quiet` says nobody uses, until half of the limit is free: the
+    /// oldest of each class, the largest classes first.
+    pub(crate) fn evict_bulky(
+        &mut self,
+        limit: usize,
+        is_quiet: impl Fn(&Block) -> bool,
+    ) -> Vec<UniqueArc<Block>> {
+        let mut evicted = Vec::new();
+        let most = limit / 2 + self.bytes.bulky() - self.bulky_bytes();
+        let is_done = |bytes: &Tally| bytes.bulky() <= most;
+        let older = self.large.len().saturating_sub(1);
+        let bytes = &mut self.bytes;
+        evicted.extend(self.large.extract_if(..older, |block| {
+            let leaves = !is_done(bytes) && is_quiet(block);
+            if leaves {
+                bytes.remove(block.capacity);
+            }
+            leaves
+        }));
+        for pile in self.classes[BULKY_CLASS..].iter_mut().rev() {
+            while !is_done(bytes)
+                && let Some(block) = pile.pop_oldest_if(&is_quiet)
+            {
+                bytes.remove(block.capacity);
+                evicted.push(block);
+            }
+        }
+        // What is in use now may be so for long: nobody looks again for every block.
+        let left = self.bulky_bytes();
+        let is_short = left > limit / 2;
+        self.patience = if is_short { left + limit / 2 } else { 0 };
+        evicted
+    }
+
     /// Takes out everything.
     pub(crate) fn clear(&mut self) -> Vec<UniqueArc<Block>> {
-        self.bytes = 0;
+        self.bytes = Tally::default();
         let mut all: Vec<_> = self
             .classes
             .iter_mut()
@@ -299,7 +356,9 @@ impl Cache {
             }
         }
         quiet.extend(self.large.extract_if(.., |block| is_quiet(block)));
-        self.bytes -= quiet.iter().map(|block| block.capacity).sum::<usize>();
+        for block in &quiet {
+            self.bytes.remove(block.capacity);
+        }
         quiet
     }
 
@@ -312,7 +371,7 @@ impl Cache {
             if !is_ready(&self.parked[waiting]) {
                 waiting += 1;
             } else if let Some(block) = self.parked.remove(waiting) {
-                self.bytes -= block.capacity;
+                self.bytes.remove(block.capacity);
                 ready.push(block);
             }
         }

@@ -19,6 +19,12 @@ const COARSEST: usize = 64 << 10;
 /// The largest size that has a class.
 pub(crate) const LARGEST: usize = 4 << 20;
 
+/// Larger blocks are bulky: few, dear, and worth merging with their neighbours soon.
+pub(crate) const BULKY: usize = 1 << 20;
+
+/// The first class of bulky blocks.
+pub(crate) const BULKY_CLASS: usize = COARSE + 8 * 4;
+
 /// Sizes above the largest class are multiples of this many bytes.
 pub(crate) const LARGE_GRANULE: usize = 64 << 10;
 
@@ -107,6 +113,9 @@ mod tests {
         }
         assert_eq!(usize::from(previous.0), CLASSES - 1);
         assert_eq!(previous.1, LARGEST);
+        let class = |bytes| of(bytes).map(|(class, _)| class);
+        assert_eq!(class(BULKY), Some(Class::Small(BULKY_CLASS as u8 - 1)));
+        assert_eq!(class(BULKY + 1), Some(Class::Small(BULKY_CLASS as u8)));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::pool::site::{Remains, Site};
 use crate::pool::slot::Slot;
 use crate::pool::store::{Conditions, Stock, Store};
 use crate::pool::supply::Supply;
+use crate::pool::tally::Tally;
 use crate::pool::telling::tell_lent;
 use crate::pool::underway::Way;
 use crate::queue::{Line, Native, QueueCore, interrupt_holds};
@@ -31,7 +32,7 @@ use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
 
 /// Bytes that a queue may keep of any pool.
-pub(crate) const LEAST_CACHE_LIMIT: usize = 64 << 20;
+pub(crate) const LEAST_CACHE_LIMIT: Tally = Tally::new(56 << 20, 8 << 20);
 
 /// A pool's memory; lives as long as a handle or a block of it.
 pub(crate) struct PoolCore {
@@ -135,7 +136,13 @@ impl PoolCore {
     /// Bytes that one queue may keep of this pool.
     #[inline]
     pub(crate) fn cache_limit(&self) -> usize {
-        (self.comfortable.min(self.budget.maximum.bytes()) / 8).max(LEAST_CACHE_LIMIT)
+        (self.comfortable.min(self.budget.maximum.bytes()) / 8).max(LEAST_CACHE_LIMIT.all())
+    }
+
+    /// Bytes of bulky blocks, of which nobody uses any, that one queue may keep of this pool.
+    #[inline]
+    pub(crate) fn bulky_limit(&self) -> usize {
+        (self.reserved() / 32).max(LEAST_CACHE_LIMIT.bulky())
     }
 
     /// Whether allocations may go the short way.

@@ -83,17 +83,17 @@ impl PoolCore {
         }
     }
 
-    /// Whether queues have cached so much that it should be merged before the pool grows: enough for
-    /// the request, with what is free already, and more than a sixteenth of what is reserved.
+    /// Whether queues have cached what should be merged before the pool grows: enough for the request,
+    /// with what is free already.
     fn is_hoarding(&self, size: usize) -> bool {
         let cached = |queue: &Arc<QueueCore>| {
             queue.look(|line| {
                 let cache = line.cache_if_any(self.slot.index());
-                cache.map_or(0, |cache| cache.bytes())
+                cache.map_or(0, |cache| cache.bytes().all())
             })
         };
         let cached: usize = self.site.queues().iter().map(cached).sum();
-        cached > self.reserved() / 16 && cached + lock(&self.store).free_bytes() >= size
+        cached > 0 && cached + lock(&self.store).free_bytes() >= size
     }
 
     /// Moves to the store what queues have cached and nobody uses any more. The rest stays where the

@@ -62,6 +62,7 @@ mod statistics;
 mod store;
 mod supply;
 mod tag;
+mod tally;
 mod telling;
 #[cfg(test)]
 mod tests;

@@ -71,7 +71,7 @@ impl QueueCore {
             && !parked
             && pool.is_plain()
             && let Some(cache) = line.cache_if_any(pool.slot.index())
-            && cache.bytes() + block.capacity <= LEAST_CACHE_LIMIT
+            && cache.bytes().has_room(block.capacity, &LEAST_CACHE_LIMIT)
         {
             let index = *index;
             cache.put_small(block, index);
@@ -91,7 +91,8 @@ impl QueueCore {
         let Source::Pool { pool, class } = &block.source else {
             return None;
         };
-        let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
+        let (slot, class) = (pool.slot.index(), *class);
+        let (limit, bulky) = (pool.cache_limit(), pool.bulky_limit());
         // Asked under the line: a pool that is closed after this finds the block in the cache.
         let stays = class != Class::Dedicated && !pool.is_closed();
         // There always is one: it counts its queue's live blocks.
@@ -99,8 +100,12 @@ impl QueueCore {
             cache.count_out(block.capacity, block.bytes);
             if stays {
                 cache.put(block, class, parked);
-                let is_full = cache.is_full(limit);
-                return is_full.then(|| self.leaving(|| cache.evict(limit)));
+                if cache.is_full(limit) {
+                    return Some(self.leaving(|| cache.evict(limit)));
+                }
+                let is_quiet = |block: &Block| block.tracking.is_quiet(&self.native);
+                let is_bulky = cache.is_bulky(bulky);
+                return is_bulky.then(|| self.leaving(|| cache.evict_bulky(bulky, is_quiet)));
             }
         }
         Some(self.leaving(|| vec![block]))

@@ -124,15 +124,41 @@ fn columns(trace: &mut Trace) {
     }
 }
 
+/// A file by columns: streams of a stripe whose sizes nobody knows before, then the same compressed,
+/// which outlive the next stripe's.
+fn file(trace: &mut Trace) {
+    let mut previous: Vec<Allocation> = Vec::new();
+    for _ in 0..60 {
+        let bytes = 64 * MIB + trace.dice.roll(64 * MIB);
+        let whole = trace.allocate(bytes);
+        let mut streams = Vec::new();
+        for _ in 0..24 {
+            let bytes = trace.dice.size(MIB, 5);
+            streams.push(trace.allocate(bytes));
+            let table = trace.allocate(bytes / 4);
+            trace.free(table);
+        }
+        trace.free_all(previous.drain(..));
+        for stream in &streams {
+            let bytes = stream.bytes() / 2 + trace.dice.roll(MIB);
+            previous.push(trace.allocate(bytes));
+        }
+        trace.free_all(streams);
+        trace.free(whole);
+    }
+    trace.free_all(previous);
+}
+
 type Program = fn(&mut Trace);
 
 #[test]
 fn f025_fragmentation_stays_within_two_fifths() {
-    let programs: [(&str, Program); 4] = [
+    let programs: [(&str, Program); 5] = [
         ("training", training),
         ("serving", serving),
         ("random", random),
         ("columns", columns),
+        ("file", file),
     ];
     each(move |device| {
         for (name, program) in programs {
