@@ -1,15 +1,16 @@
 //! The calls of the fake driver.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::thread;
 use std::time::Duration;
-use std::{ptr, thread};
 
 use super::code::Launched;
+use super::telling::text_of;
 use super::world::{Kind, Step};
 use super::{CONTEXTS, Fake, GRANULE, MEMORY};
 use crate::api::{
     AccessDescription, Api, Code, ContextHandle, EventHandle, FunctionHandle, ModuleHandle,
-    Ordinal, PhysicalHandle, PhysicalProperties, Pointer, StreamHandle, attribute, pointer,
+    Ordinal, PhysicalHandle, PhysicalProperties, Pointer, StreamHandle,
 };
 
 /// Writes an answer.
@@ -20,20 +21,6 @@ unsafe fn answer<T>(place: *mut T, value: T) -> Code {
     // SAFETY: the caller's promise.
     unsafe { place.write(value) };
     Code::SUCCESS
-}
-
-fn text_of(code: Code, name: bool) -> Option<&'static CStr> {
-    Some(match (code, name) {
-        (Code::OUT_OF_MEMORY, true) => c"CUDA_ERROR_OUT_OF_MEMORY",
-        (Code::OUT_OF_MEMORY, false) => c"out of memory",
-        (Code::ILLEGAL_ADDRESS, true) => c"CUDA_ERROR_ILLEGAL_ADDRESS",
-        (Code::ILLEGAL_ADDRESS, false) => c"an illegal memory access was encountered",
-        (Code::NOT_FOUND, true) => c"CUDA_ERROR_NOT_FOUND",
-        (Code::NOT_FOUND, false) => c"named symbol not found",
-        (Code::NOT_SUPPORTED, true) => c"CUDA_ERROR_NOT_SUPPORTED",
-        (Code::NOT_SUPPORTED, false) => c"operation not supported",
-        _ => return None,
-    })
 }
 
 impl Api for Fake {
@@ -92,25 +79,8 @@ impl Api for Fake {
 
     unsafe fn device_attribute(&self, value: *mut i32, number: i32, _device: Ordinal) -> Code {
         self.call("cuDeviceGetAttribute", |world| {
-            if world.lacking.contains(&number) {
-                // SAFETY: the caller's promise.
-                return unsafe { answer(value, 0) };
-            }
-            let known = match number {
-                attribute::MULTIPROCESSORS => 8,
-                attribute::L2_BYTES => 1 << 20,
-                attribute::SHARED_MEMORY => 48 << 10,
-                attribute::WARP => 32,
-                attribute::RESIDENT_THREADS => 2048,
-                attribute::CAPABILITY_MAJOR => 9,
-                attribute::UNIFIED_ADDRESSING
-                | attribute::VIRTUAL_MEMORY
-                | attribute::CONCURRENT_MANAGED
-                | attribute::STREAM_VALUES => 1,
-                _ => 0,
-            };
             // SAFETY: the caller's promise.
-            unsafe { answer(value, known) }
+            unsafe { answer(value, world.attribute(number)) }
         })
     }
 
@@ -206,21 +176,13 @@ impl Api for Fake {
         address: Pointer,
     ) -> Code {
         self.call_within("cuPointerGetAttributes", |world, _| {
-            let kind = world.kind_of(address);
             // SAFETY: the caller gives as many.
             let attributes = unsafe { std::slice::from_raw_parts(attributes, count as usize) };
             // SAFETY: as above.
             let places = unsafe { std::slice::from_raw_parts(data, count as usize) };
             for (&attribute, place) in attributes.iter().zip(places) {
-                let value = match (attribute, kind) {
-                    (pointer::IS_MANAGED, kind) => u32::from(kind == Some(Kind::Managed)),
-                    (pointer::MEMORY_TYPE, Some(Kind::Host)) => pointer::HOST,
-                    (pointer::MEMORY_TYPE, Some(_)) => pointer::DEVICE,
-                    (pointer::ORDINAL, Some(Kind::Device(device))) => device as u32,
-                    _ => 0,
-                };
                 // SAFETY: as above.
-                unsafe { answer(place.cast(), value) };
+                unsafe { answer(place.cast(), world.pointer_attribute(address, attribute)) };
             }
             Code::SUCCESS
         })
@@ -485,22 +447,15 @@ impl Api for Fake {
         // SAFETY: the caller's promise: images of the fake compiler are texts.
         let source = unsafe { CStr::from_ptr(image.cast()) };
         self.call_within("cuModuleLoadData", |world, _| {
-            let handle = ModuleHandle(world.next());
-            let source = source.to_string_lossy().into_owned();
-            world.modules.insert(handle, source);
             // SAFETY: the caller's promise.
-            unsafe { answer(module, handle) }
+            unsafe { answer(module, world.load(&source.to_string_lossy())) }
         })
     }
 
     unsafe fn module_unload(&self, module: ModuleHandle) -> Code {
         self.call("cuModuleUnload", |world| {
-            let known = world.modules.remove(&module).is_some();
-            if known {
-                Code::SUCCESS
-            } else {
-                Code::INVALID_HANDLE
-            }
+            let known = world.modules.remove(&module);
+            known.map_or(Code::INVALID_HANDLE, |_| Code::SUCCESS)
         })
     }
 
@@ -513,14 +468,11 @@ impl Api for Fake {
         // SAFETY: the caller's promise.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
         self.call_within("cuModuleGetFunction", |world, _| {
-            let source = world.modules.get(&module);
-            if !source.is_some_and(|source| source.split_whitespace().any(|it| it == name)) {
-                return Code::NOT_FOUND;
-            }
-            let handle = FunctionHandle(world.next());
-            world.functions.insert(handle, name.into_owned());
+            let found = world.find_entry(module, &name);
             // SAFETY: the caller's promise.
-            unsafe { answer(function, handle) }
+            found.map_or(Code::NOT_FOUND, |handle| unsafe {
+                answer(function, handle)
+            })
         })
     }
 
@@ -541,21 +493,12 @@ impl Api for Fake {
         let blocks = [blocks_x, blocks_y, blocks_z];
         assert!(!blocks.contains(&0) && threads_x > 0, "an empty launch");
         self.call_within("cuLaunchKernel", |world, _| {
-            let name = world.functions.get(&function);
-            let Some(entry) = name.and_then(|name| world.entries.get(name)).cloned() else {
+            let Some(entry) = world.entry(function) else {
                 return Code::INVALID_HANDLE;
             };
-            let mut arguments = vec![0_u8; entry.bytes];
             // SAFETY: the caller's promise: a pointer for the only argument, to as many bytes.
-            let structure = unsafe { parameters.read() }.cast::<u8>();
-            // SAFETY: as above.
-            unsafe { ptr::copy_nonoverlapping(structure, arguments.as_mut_ptr(), entry.bytes) };
-            let Some(steps) = world.streams.get_mut(&stream) else {
-                return Code::INVALID_HANDLE;
-            };
-            let launched = Launched { arguments };
-            steps.push_back(Step::Run(entry, launched));
-            Code::SUCCESS
+            let launched = unsafe { Launched::read(parameters.read().cast(), &entry) };
+            world.give(stream, Step::Run(entry, launched))
         })
     }
 

@@ -11,6 +11,7 @@ mod calls;
 mod code;
 mod compiler;
 mod engine;
+mod telling;
 mod tests;
 mod world;
 
@@ -185,13 +186,7 @@ impl Fake {
 
     /// A call that gives a stream a step.
     fn step(&self, name: &'static str, stream: StreamHandle, step: Step) -> Code {
-        self.call_within(name, |world, _| match world.streams.get_mut(&stream) {
-            Some(steps) => {
-                steps.push_back(step);
-                Code::SUCCESS
-            }
-            None => Code::INVALID_HANDLE,
-        })
+        self.call_within(name, |world, _| world.give(stream, step))
     }
 }
 

@@ -208,6 +208,17 @@ impl World {
         handle
     }
 
+    /// Gives a stream a step.
+    pub(super) fn give(&mut self, stream: StreamHandle, step: Step) -> Code {
+        match self.streams.get_mut(&stream) {
+            Some(steps) => {
+                steps.push_back(step);
+                Code::SUCCESS
+            }
+            None => Code::INVALID_HANDLE,
+        }
+    }
+
     /// Whether a range is memory that a device may use.
     fn is_live(&self, address: Pointer, bytes: usize) -> bool {
         let block = self.blocks.range(..=address).next_back();

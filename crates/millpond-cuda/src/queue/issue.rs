@@ -94,10 +94,10 @@ impl CudaQueue {
         }
         if lanes.len() < most {
             lanes.push(self.station.lanes.take(&self.station.card)?);
-            state.line.flights.push(std::collections::VecDeque::new());
+            state.line.flights.add_lane();
             return Ok(lanes.len() - 1);
         }
-        let shortest = (0..lanes.len()).min_by_key(|&index| state.line.flights[index].len());
+        let shortest = (0..lanes.len()).min_by_key(|&index| state.line.flights.on(index));
         Ok(shortest.unwrap_or(0))
     }
 

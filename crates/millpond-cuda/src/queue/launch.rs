@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use millpond_hal::code::{Call, Launch};
-use millpond_hal::{Address, Command, Failure, FailureKind, HostKernel};
+use millpond_hal::{Address, Command, HostKernel};
 use smallvec::SmallVec;
 
 use super::dependent::Effects;
@@ -207,30 +207,6 @@ fn padded(bytes: &[u8]) -> Padded {
             u128::from_ne_bytes(word)
         })
         .collect()
-}
-
-impl Report {
-    /// The failure that the device told of, if it did.
-    pub(super) fn failure(&self) -> Option<Failure> {
-        let report = self.words.read()?;
-        let told = guard(|| {
-            let code = self.kernel.device_code();
-            Ok(code.map(|code| code.error(report)))
-        });
-        let (kind, reason) = match told {
-            Ok(Some(error)) => (error.kind, error.reason),
-            Ok(None) => (
-                FailureKind::Command,
-                format!("the device reported {report:?}"),
-            ),
-            Err(panic) => panic,
-        };
-        let command = Command::Launch {
-            kernel: Arc::clone(&self.kernel),
-            bases: SmallVec::new(),
-        };
-        Some(command.fail(kind, reason, self.origin.clone()))
-    }
 }
 
 #[cfg(test)]

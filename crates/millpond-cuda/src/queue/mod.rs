@@ -144,7 +144,7 @@ impl CudaQueue {
                 Some(_) => None,
                 None => Some(state.lanes[index].done()),
             };
-            while let Some(flight) = state.line.land(index, done) {
+            while let Some(flight) = state.line.flights.land(index, done) {
                 let inherited = state.line.inherited(flight.sequence);
                 let failure = inherited.or(flight.failure).or_else(|| loss.cloned());
                 if let Some(landing) = flight.landing {

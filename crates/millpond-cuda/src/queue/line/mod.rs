@@ -8,122 +8,30 @@
 //! as well, and follows that there, by a [`Signal`]. One that touches what only the host sees begins
 //! when what it follows has *ended*.
 
-use std::collections::{HashMap, VecDeque};
+mod failures;
+mod flight;
+mod following;
+mod slot;
+
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use millpond_hal::unordered::Unordered;
-use millpond_hal::{Command, Failure, FailureKind, HostKernel, Watch};
+use millpond_hal::{Command, Failure, HostKernel};
 use smallvec::SmallVec;
 
 use super::dependent::{Dependent, Effects};
 use super::route::Route;
-use crate::card::CudaError;
-use crate::clock::Around;
 use crate::lanes::Signal;
-use crate::program::Program;
-use crate::reports::Words;
-use crate::staging::Landing;
+use failures::Failures;
+use flight::Flights;
+pub(super) use flight::{Flight, Report};
+pub(super) use following::Answer;
+pub(crate) use slot::{Begun, Notes};
+use slot::{Slot, Stage};
 
 /// Capacity that an empty line may keep.
 const KEPT_SLOTS: usize = 4096;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Not begun.
-    Waiting,
-    /// On its way on a lane, for others of the device to follow.
-    Issued(Signal),
-    /// On its way on a lane, and it will fail.
-    Failing,
-    /// A thread carries it out.
-    Started,
-    /// A gate that was reached and is closed.
-    Gated,
-    /// Finished, behind others that aren't.
-    Finished,
-}
-
-/// One command that isn't finished, or is but not yet part of the finished prefix.
-struct Slot {
-    stage: Stage,
-    route: Route,
-    /// Points that it must follow and that haven't moved far enough yet.
-    blockers: u32,
-    command: Option<Command>,
-    /// The failure of one of its `after` points.
-    failure: Option<Failure>,
-    /// What it must follow on the device.
-    signals: SmallVec<[Signal; 2]>,
-    /// Commands of this queue whose failure is its own; of a queue in order only.
-    shares: SmallVec<[u64; 2]>,
-    /// Whether it may be found to have failed only once the device has done it.
-    doubtful: bool,
-    notes: Notes,
-    dependents: Vec<Dependent>,
-}
-
-/// What goes with a command and doesn't change what it does.
-#[derive(Default)]
-pub(crate) struct Notes {
-    pub(crate) origin: Option<Arc<str>>,
-    pub(crate) watch: Option<Arc<dyn Watch>>,
-}
-
-/// A command that was taken out of the line to be carried out.
-pub(crate) struct Begun {
-    pub(crate) sequence: u64,
-    pub(crate) command: Command,
-    pub(crate) route: Route,
-    pub(crate) signals: SmallVec<[Signal; 2]>,
-    /// Set if the command must not run but fail with this.
-    pub(crate) failure: Option<Failure>,
-    pub(crate) notes: Notes,
-    /// What a kernel became.
-    pub(crate) program: Option<Arc<Program>>,
-}
-
-impl Begun {
-    /// A failure of the command.
-    pub(super) fn fail(&self, kind: FailureKind, reason: String) -> Failure {
-        self.command.fail(kind, reason, self.notes.origin.clone())
-    }
-
-    /// The failure of the command by an error of the driver's.
-    pub(super) fn fail_by(&self, error: &CudaError) -> Failure {
-        error.fail(&self.command, self.notes.origin.clone())
-    }
-}
-
-/// Where a kernel tells what it found, and what that means.
-pub(super) struct Report {
-    pub(super) words: Words,
-    pub(super) kernel: Arc<dyn HostKernel>,
-    pub(super) origin: Option<Arc<str>>,
-}
-
-/// A command that is on its way on a lane.
-pub(super) struct Flight {
-    pub(super) ticket: u64,
-    pub(super) sequence: u64,
-    /// Where it tells what it found.
-    pub(super) report: Option<Report>,
-    /// What is to be done with what the device has brought.
-    pub(super) landing: Option<Landing>,
-    /// The events around it, where times are kept.
-    pub(super) around: Option<Around>,
-    /// Set if a part of it was refused.
-    pub(super) failure: Option<Failure>,
-}
-
-/// How far a command is, for one that follows it.
-pub(super) enum Answer {
-    /// It is finished, with its failure.
-    Finished(Option<Failure>),
-    /// The device will have done it at this signal.
-    Follow(Signal),
-    /// Not so far; whoever asked will be told.
-    Later,
-}
 
 /// The unfinished commands of a queue, and its failures.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -139,14 +47,9 @@ pub(crate) struct Line {
     slots: VecDeque<Slot>,
     /// Out of order only: commands that may begin.
     unordered: Unordered,
-    /// What is on its way, for each lane.
-    pub(super) flights: SmallVec<[VecDeque<Flight>; 1]>,
-    /// How many of these have yet to land.
-    landings: usize,
-    /// In the order in which they happened.
-    failures: Vec<(u64, Failure)>,
-    /// Where among them that of a command is.
-    failure_of: HashMap<u64, usize>,
+    /// What is on its way.
+    pub(super) flights: Flights,
+    failures: Failures,
     /// Callbacks for commands that aren't submitted yet.
     early: Vec<(u64, Dependent)>,
     /// Dependents that nobody but the device's progress will release.
@@ -168,10 +71,8 @@ impl Line {
             host_busy: false,
             slots: VecDeque::new(),
             unordered: Unordered::default(),
-            flights: SmallVec::new(),
-            landings: 0,
-            failures: Vec::new(),
-            failure_of: HashMap::new(),
+            flights: Flights::default(),
+            failures: Failures::default(),
             early: Vec::new(),
             attached: 0,
             sleepers: 0,
@@ -192,7 +93,7 @@ impl Line {
 
     /// Whether the device has something of it.
     pub(super) fn in_flight(&self) -> bool {
-        self.flights.iter().any(|flights| !flights.is_empty())
+        !self.flights.is_empty()
     }
 
     /// Whether something only moves on if somebody looks at what the device has done.
@@ -239,13 +140,12 @@ impl Line {
     }
 
     pub(super) fn failure(&self, sequence: u64) -> Option<&Failure> {
-        let index = *self.failure_of.get(&sequence)?;
-        self.failures.get(index).map(|(_, failure)| failure)
+        self.failures.of(sequence)
     }
 
     /// The failures but the first `skip`.
     pub(super) fn failures(&self, skip: usize) -> &[(u64, Failure)] {
-        self.failures.get(skip..).unwrap_or_default()
+        self.failures.after(skip)
     }
 
     /// Appends a command that can't begin before `blockers` were taken off it.
@@ -287,39 +187,6 @@ impl Line {
         sequence
     }
 
-    /// Takes `count` blockers off a command. What it must follow on the device is added to its
-    /// signals; a failure becomes its own.
-    ///
-    /// Does nothing if the command has begun, which happens after [`Line::give_up`].
-    pub(super) fn unblock(
-        &mut self,
-        sequence: u64,
-        count: u32,
-        signals: &[Signal],
-        failure: Option<&Failure>,
-    ) {
-        let Some(slot) = self.slot(sequence) else {
-            return;
-        };
-        if slot.stage != Stage::Waiting || slot.blockers == 0 {
-            return;
-        }
-        if slot.failure.is_none() {
-            slot.failure = failure.cloned();
-        }
-        slot.signals.extend_from_slice(signals);
-        slot.blockers = slot.blockers.saturating_sub(count);
-        if slot.blockers == 0 {
-            self.unblocked(sequence);
-        }
-    }
-
-    fn unblocked(&mut self, sequence: u64) {
-        if !self.in_order {
-            self.unordered.unblocked(sequence, self.completed);
-        }
-    }
-
     fn next(&self) -> Option<u64> {
         if !self.in_order {
             return self.unordered.next();
@@ -329,7 +196,7 @@ impl Line {
             && if slot.route.on_host() {
                 self.begun == self.completed
             } else {
-                !self.host_busy && (slot.route != Route::Upload || self.landings == 0)
+                !self.host_busy && (slot.route != Route::Upload || !self.flights.have_landings())
             };
         (may && self.window().is_none()).then_some(self.begun + 1)
     }
@@ -364,15 +231,6 @@ impl Line {
             self.host_busy = begun.route.on_host();
         }
         Some(begun)
-    }
-
-    /// The failure of the commands of its own queue that a command depends on, as far as is known.
-    pub(super) fn inherited(&mut self, sequence: u64) -> Option<Failure> {
-        if self.failures.is_empty() {
-            return None;
-        }
-        let shares = self.slot(sequence)?.shares.clone();
-        shares.iter().find_map(|&on| self.failure(on).cloned())
     }
 
     /// Holds back what comes after the last command that has begun, while a thread prepares it.
@@ -417,10 +275,7 @@ impl Line {
     ) {
         let (sequence, fails) = (flight.sequence, flight.failure.is_some());
         let reports = flight.report.is_some();
-        self.landings += usize::from(flight.landing.is_some());
-        if let Some(flights) = self.flights.get_mut(lane) {
-            flights.push_back(flight);
-        }
+        self.flights.add(lane, flight);
         let doubtful = reports || self.shares_doubt(sequence);
         let Some(slot) = self.slot(sequence) else {
             return;
@@ -442,22 +297,6 @@ impl Line {
         self.attached -= released;
     }
 
-    /// Whether a command depends on one of its queue's that may yet be found to have failed.
-    fn shares_doubt(&mut self, sequence: u64) -> bool {
-        let shares = self.slot(sequence).map(|slot| slot.shares.clone());
-        let mut shares = shares.unwrap_or_default().into_iter();
-        shares.any(|on| self.slot(on).is_some_and(|slot| slot.doubtful))
-    }
-
-    /// The flights of a lane up to a ticket, or all.
-    pub(super) fn land(&mut self, lane: usize, done: Option<u64>) -> Option<Flight> {
-        let flights = self.flights.get_mut(lane)?;
-        let flight =
-            flights.pop_front_if(|flight| done.is_none_or(|done| flight.ticket <= done))?;
-        self.landings -= usize::from(flight.landing.is_some());
-        Some(flight)
-    }
-
     /// Records that a command which was begun has ended.
     pub(super) fn finish(
         &mut self,
@@ -476,8 +315,7 @@ impl Line {
             effects.finished(dependent, failure.as_ref());
         }
         if let Some(failure) = failure {
-            self.failure_of.insert(sequence, self.failures.len());
-            self.failures.push((sequence, failure));
+            self.failures.add(sequence, failure);
         }
         if self.in_order && on_host {
             self.host_busy = false;
@@ -513,31 +351,6 @@ impl Line {
             .is_some_and(|slot| slot.stage == Stage::Gated)
     }
 
-    /// How far a command is, for a dependent, which is kept if that is not far enough.
-    pub(super) fn attach(
-        &mut self,
-        sequence: u64,
-        dependent: Dependent,
-    ) -> (Answer, Option<Dependent>) {
-        if self.is_finished(sequence) {
-            let failure = self.failure(sequence).cloned();
-            return (Answer::Finished(failure), Some(dependent));
-        }
-        match self.slot(sequence) {
-            Some(slot) => {
-                if let Stage::Issued(signal) = slot.stage
-                    && dependent.follows_issue(slot.doubtful)
-                {
-                    return (Answer::Follow(signal), Some(dependent));
-                }
-                slot.dependents.push(dependent);
-                self.attached += 1;
-            }
-            None => self.early.push((sequence, dependent)),
-        }
-        (Answer::Later, None)
-    }
-
     /// Whether a thread carries out one of its commands.
     pub(super) fn is_running(&self) -> bool {
         self.slots.iter().any(|slot| slot.stage == Stage::Started)
@@ -554,10 +367,5 @@ impl Line {
             }
         }
         gates
-    }
-
-    /// Takes the callbacks for commands that will never be submitted.
-    pub(super) fn take_early(&mut self) -> Vec<(u64, Dependent)> {
-        std::mem::take(&mut self.early)
     }
 }
