@@ -29,6 +29,8 @@ struct State {
     queues: Vec<Arc<CudaQueue>>,
     calls: VecDeque<Callback>,
     there: bool,
+    /// Whether the thread has to be woken to see what is there.
+    asleep: bool,
     dismissed: bool,
 }
 
@@ -61,7 +63,11 @@ impl Courier {
 
     fn summon(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
         if state.there {
-            self.wake.notify_one();
+            // A thread that looks around needs no call of the system's.
+            if std::mem::take(&mut state.asleep) {
+                drop(state);
+                self.wake.notify_one();
+            }
             return;
         }
         state.there = true;
@@ -75,7 +81,7 @@ impl Courier {
     }
 
     fn serve(&self) {
-        let mut pace = Pace::new();
+        let mut pace = Pace::looking_on();
         let mut looked_after: Vec<Arc<CudaQueue>> = Vec::new();
         loop {
             let mut calls = VecDeque::new();
@@ -92,11 +98,13 @@ impl Courier {
                         pace.pause()
                     };
                     if let Some(pause) = pause {
+                        state.asleep = true;
                         let (guard, timeout) = self
                             .wake
                             .wait_timeout(state, pause)
                             .unwrap_or_else(PoisonError::into_inner);
                         state = guard;
+                        state.asleep = false;
                         let nothing = state.queues.is_empty() && state.calls.is_empty();
                         if looked_after.is_empty() && nothing && timeout.timed_out() {
                             state.there = false;

@@ -71,10 +71,18 @@ impl Tensor {
         let layout = Layout::contiguous(self.shape(), self.item_size())?;
         let copy = allocate(layout, self.dtype(), place)?;
         // A device reaches the host's memory, and not the other way round.
-        let queue = if self.device().info().host_executed {
-            place.queue.clone()
-        } else {
+        let queue = if !self.device().info().host_executed {
             source.queue()
+        } else if !source.memory().is_host_shared() || place.queue.is_idle() {
+            place.queue.clone()
+        } else if copy.memory().is_idle() {
+            // What the host shares is taken before this returns: behind nothing of the queue, as
+            // nobody uses the memory.
+            place.device().host_queue()?
+        } else {
+            // Uses before its life are pending on the memory.
+            copy.memory().write_owned(0, source.to_bytes()?)?;
+            return Ok(copy);
         };
         queue.copy(
             source.memory(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::code::Launched;
 use super::telling::text_of;
 use super::world::{Kind, Step};
-use super::{CONTEXTS, Fake, GRANULE, MEMORY};
+use super::{CONTEXTS, ENTERED, Fake, GRANULE, MEMORY};
 use crate::api::{
     AccessDescription, Api, Code, ContextHandle, EventHandle, FunctionHandle, ModuleHandle,
     Ordinal, PhysicalHandle, PhysicalProperties, Pointer, StreamHandle,
@@ -107,6 +107,7 @@ impl Api for Fake {
 
     unsafe fn context_push(&self, context: ContextHandle) -> Code {
         CONTEXTS.with_borrow_mut(|contexts| contexts.push(context));
+        ENTERED.set(ENTERED.get() + 1);
         Code::SUCCESS
     }
 

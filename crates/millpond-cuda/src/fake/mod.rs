@@ -15,7 +15,7 @@ mod telling;
 mod tests;
 mod world;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -33,6 +33,8 @@ const GRANULE: usize = 2 << 20;
 thread_local! {
     /// The contexts of this thread, the current one last.
     static CONTEXTS: RefCell<Vec<ContextHandle>> = const { RefCell::new(Vec::new()) };
+    /// How often it got one.
+    static ENTERED: Cell<usize> = const { Cell::new(0) };
 }
 
 /// A fake driver.
@@ -125,9 +127,14 @@ impl Fake {
         self.shared.wake.notify_all();
     }
 
-    /// Takes the names of the calls since the last time.
+    /// Takes the names of the calls since the last time, but for those that make a context current.
     pub(crate) fn calls(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.shared.lock().calls)
+    }
+
+    /// How often this thread has made a context current.
+    pub(crate) fn entered() -> usize {
+        ENTERED.get()
     }
 
     /// How many contexts, streams with events, and pieces of physical memory there are.

@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::Origin;
 use crate::api::{Code, Ordinal, Pointer, pointer};
-use crate::card::Current;
+use crate::card::{Card, CudaError, Current};
 
 /// Where memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,15 +53,18 @@ impl Places {
     }
 
     /// Where an address lies: of our own memory without a call, of others' by the driver's word.
-    pub(crate) fn find(&self, current: &Current<'_>, address: Pointer) -> Place {
+    ///
+    /// # Errors
+    /// A device that is lost, where it would have to be asked.
+    pub(crate) fn find(&self, card: &Card, address: Pointer) -> Result<Place, CudaError> {
         let places = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, record)) = places.range(..=address).next_back()
             && address - record.base < record.bytes as Pointer
         {
-            return record.place;
+            return Ok(record.place);
         }
         drop(places);
-        ask(current, address)
+        Ok(ask(&card.enter()?, address))
     }
 }
 

@@ -143,8 +143,10 @@ fn staged(station: &Station, touches: &[Touch]) -> Result<Vec<(Range<usize>, Acc
     let concurrent = station.card.concurrent_managed;
     for touch in touches.iter().filter(|touch| touch.bytes > 0) {
         let first = touch.address.get();
-        let current = station.card.enter()?;
-        let place = station.system.places.find(&current, first as Pointer);
+        let place = station
+            .system
+            .places
+            .find(&station.card, first as Pointer)?;
         if matches!(place, Place::Device(_)) || (place == Place::Managed && !concurrent) {
             staged.push((first..first + touch.bytes, touch.access));
         }

@@ -3,7 +3,6 @@
 use millpond_hal::{Address, Command, DeviceError};
 
 use crate::api::Pointer;
-use crate::card::Current;
 use crate::memory::Place;
 use crate::staging::SMALL;
 use crate::station::Station;
@@ -52,9 +51,9 @@ impl Route {
         command: &Command,
     ) -> Result<Self, DeviceError> {
         let find = |address: Address| -> Result<Place, DeviceError> {
-            let current = station.card.enter();
-            let current = current.map_err(|error| station.card.refusal("submit", &error))?;
-            Ok(place(station, &current, address))
+            let places = &station.system.places;
+            let found = places.find(&station.card, address.get() as Pointer);
+            found.map_err(|error| station.card.refusal("submit", &error))
         };
         Ok(match *command {
             Command::Task { .. } | Command::Gate(_) => Self::Host,
@@ -120,11 +119,6 @@ impl Route {
             }
         })
     }
-}
-
-fn place(station: &Station, current: &Current<'_>, address: Address) -> Place {
-    let address = address.get() as Pointer;
-    station.system.places.find(current, address)
 }
 
 /// Lets the device reach memory of another, if it can: otherwise the driver goes by way of the host.

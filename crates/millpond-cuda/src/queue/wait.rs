@@ -1,7 +1,8 @@
 //! Waiting for a command.
 //!
-//! While the device has something of the queue, the waiting thread looks at the counters itself, at
-//! a [`Pace`]; else it sleeps until a thread has moved the queue on.
+//! While the device has the command, the waiting thread looks at the counter that it will move, at a
+//! [`Pace`] and without the queue's lock; while it has another of the queue, the thread lets the queue
+//! move on. Else it sleeps until a thread has done so.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -10,6 +11,7 @@ use millpond_hal::Wait;
 
 use super::CudaQueue;
 use crate::crew::Blocked;
+use crate::lanes::Signal;
 use crate::pace::Pace;
 
 impl CudaQueue {
@@ -39,15 +41,33 @@ impl CudaQueue {
             if late || self.is_beyond_the_end(sequence) {
                 return Wait::TimedOut;
             }
-            if self.lock().line.in_flight() {
-                if pace.step(deadline) {
-                    self.probe();
+            let standing = {
+                let mut state = self.lock();
+                (state.line.issued_as(sequence), state.line.in_flight())
+            };
+            match standing {
+                (Some(signal), _) => self.watch(signal, &pace, deadline),
+                (None, true) => {
+                    if pace.step(deadline) {
+                        self.probe();
+                    }
                 }
-            } else {
-                self.sleep(sequence, deadline);
+                (None, false) => self.sleep(sequence, deadline),
             }
             if self.is_reached(sequence) {
                 return Wait::Reached;
+            }
+        }
+    }
+
+    /// Looks at a counter until it has come so far, or for a pause: there may be more to look at.
+    fn watch(&self, signal: Signal, pace: &Pace, deadline: Option<Instant>) {
+        while !signal.is_given() {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return;
+            }
+            if pace.step(deadline) {
+                return self.probe();
             }
         }
     }

@@ -96,6 +96,14 @@ impl Line {
         !self.flights.is_empty()
     }
 
+    /// The signal of a command that is on its way on a lane.
+    pub(super) fn issued_as(&mut self, sequence: u64) -> Option<Signal> {
+        match self.slot(sequence)?.stage {
+            Stage::Issued(signal) => Some(signal),
+            _ => None,
+        }
+    }
+
     /// Whether something only moves on if somebody looks at what the device has done.
     pub(super) fn wants_courier(&self) -> bool {
         let held = if self.in_order {

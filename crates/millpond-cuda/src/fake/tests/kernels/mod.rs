@@ -1,5 +1,6 @@
 //! Kernels: by the device, where they have code, and by the host.
 
+mod cost;
 mod refusals;
 
 use std::fmt;

@@ -1,8 +1,9 @@
-//! How long submissions, waits, copies and fills take on the first device: each the best of some
-//! runs, with the rate where bytes are moved.
+//! How long submissions, waits, copies, fills and kernels take on the first device: each the best of
+//! some runs, with the rate where bytes are moved. Folders of Python packages may be named that have the
+//! compiler, if the system hasn't.
 //!
 //! ```text
-//! cargo run --release -p millpond-cuda --example measure
+//! cargo run --release -p millpond-cuda --example measure [FOLDER...]
 //! ```
 
 #![allow(unsafe_code, reason = "submits commands on raw addresses")]
@@ -10,6 +11,8 @@
     clippy::print_stdout,
     reason = "a program whose purpose is to print times"
 )]
+
+mod kernels;
 
 use std::alloc::Layout;
 use std::error::Error;
@@ -188,17 +191,21 @@ fn fill(dst: Address, pattern: &[u8], bytes: usize) -> Command {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let driver = CudaDriver::new(CudaConfig::default());
+    let mut config = CudaConfig::default();
+    config.packages = std::env::args_os().skip(1).map(Into::into).collect();
+    let driver = CudaDriver::new(config);
     let devices = driver.devices()?;
     println!("{}", driver.report());
     let Some(device) = devices.first() else {
         return Ok(());
     };
     println!("{:?}", device.info());
+    println!("compiler: {}", driver.compiler_report().unwrap_or_default());
     let bench = Bench {
         device: Arc::clone(device),
         queue: device.create_queue(&QueueOptions::default())?,
     };
+    bench.kernels()?;
     bench.transfers();
     bench.submissions()?;
     device.shutdown();
