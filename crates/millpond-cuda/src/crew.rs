@@ -95,8 +95,8 @@ impl Crew {
         CURRENT.with_borrow_mut(|current| *current = Some(Arc::clone(&self)));
         while let Some(work) = self.next() {
             let mut next = Some(work);
-            while let Some((queue, begun)) = next {
-                next = queue.carry_out(begun);
+            while let Some(work) = next {
+                next = work.carry_out();
             }
         }
         CURRENT.with_borrow_mut(Option::take);

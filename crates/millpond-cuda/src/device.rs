@@ -119,10 +119,11 @@ impl Device for CudaDevice {
                 .iter()
                 .map(|queue| (queue.standing(), Arc::clone(queue)))
                 .collect();
-            if standings.iter().all(|(it, _)| *it == Standing::Done) {
+            let is_making = !self.station.orders.are_done();
+            if !is_making && standings.iter().all(|(it, _)| *it == Standing::Done) {
                 break;
             }
-            let moving = standings.iter().any(|(it, _)| *it == Standing::Moving);
+            let moving = is_making || standings.iter().any(|(it, _)| *it == Standing::Moving);
             // A task that shuts its own device down would wait for itself.
             if moving && !self.station.crew.is_current() {
                 still_since = None;

@@ -63,6 +63,7 @@ mod driver;
 mod fake;
 mod lanes;
 mod memory;
+mod order;
 mod pace;
 mod program;
 mod queue;

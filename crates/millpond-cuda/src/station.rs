@@ -11,6 +11,7 @@ use crate::courier::Courier;
 use crate::crew::Crew;
 use crate::lanes::Lanes;
 use crate::memory::Places;
+use crate::order::Orders;
 use crate::program::{Programs, Workshop};
 use crate::queue::Registry;
 use crate::reports::Reports;
@@ -62,6 +63,7 @@ pub(crate) struct Station {
     pub(crate) lanes: Lanes,
     pub(crate) staging: Staging,
     pub(crate) programs: Programs,
+    pub(crate) orders: Orders,
     pub(crate) reports: Reports,
     pub(crate) clock: Clock,
     pub(crate) crew: Arc<Crew>,
@@ -82,6 +84,7 @@ impl Station {
             lanes: Lanes::default(),
             staging: Staging::default(),
             programs: Programs::default(),
+            orders: Orders::default(),
             reports: Reports::default(),
             clock: Clock::default(),
             closing: AtomicBool::new(false),

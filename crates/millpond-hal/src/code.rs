@@ -121,6 +121,12 @@ pub unsafe trait DeviceCode: Send + Sync {
     /// The source.
     fn source(&self) -> String;
 
+    /// Code that does the same, if not as fast, and that many kernels have in common: it may be there when
+    /// this has yet to be compiled. A report of its launches is read as one of this code's.
+    fn meanwhile(&self) -> Option<&dyn DeviceCode> {
+        None
+    }
+
     /// Bytes of scratch memory that the launches use.
     fn scratch(&self, machine: &Machine) -> usize {
         let _ = machine;

@@ -102,9 +102,9 @@ impl<Q: Clone + Deref<Target: Followed>> Needs<Q> {
 }
 
 impl<Q> Needs<Q> {
-    /// Each of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Need<Q>> {
-        self.0.iter()
+    /// Keeps those of which this answers so.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Need<Q>) -> bool) {
+        self.0.retain(|need| keep(need));
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! A program is found by the key of its kernel, without an allocation where it is there already.
 //! Whoever doesn't find it has it made: from the images on disk, or by the compiler. A source that
-//! doesn't compile is remembered as well, so that its kernels are the host's from then on.
+//! doesn't compile is remembered as well, so that its kernels are the host's from then on. What is made
+//! while others do its work is *ordered*.
 
 mod store;
 
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use millpond_hal::DeviceCode;
@@ -42,11 +44,25 @@ pub(crate) struct Program {
 type Made = Option<Arc<Program>>;
 
 /// Where the program of a key is, or will be.
-type Slot = Arc<OnceLock<Made>>;
+#[derive(Default)]
+struct Slot {
+    made: OnceLock<Made>,
+    /// Whether somebody will make it.
+    is_ordered: AtomicBool,
+    /// Held by who makes it.
+    making: Mutex<()>,
+}
 
 /// The programs of a device by the keys of their kernels.
 #[derive(Default)]
-pub(crate) struct Programs(RwLock<HashMap<Box<[u8]>, Slot>>);
+pub(crate) struct Programs(RwLock<HashMap<Box<[u8]>, Arc<Slot>>>);
+
+/// What the programs of code are found by.
+pub(crate) fn key(code: &dyn DeviceCode) -> Vec<u8> {
+    let mut key = Vec::new();
+    code.key(&mut key);
+    key
+}
 
 impl Workshop {
     pub(crate) fn new(compiler: Arc<dyn Compiler>, store: Option<Store>) -> Self {
@@ -76,16 +92,22 @@ impl Workshop {
         complaints.clone()
     }
 
-    fn image(&self, source: &str, architecture: i32) -> Option<Image> {
-        let origin = Origin {
+    fn origin<'a>(&'a self, source: &'a str, architecture: i32) -> Origin<'a> {
+        Origin {
             compiler: self.compiler.identity(),
             architecture,
             source,
-        };
-        let kept = self.store.as_ref().and_then(|store| store.load(origin));
-        if kept.is_some() {
-            return kept;
         }
+    }
+
+    /// The image that is kept of a source.
+    fn kept(&self, source: &str, architecture: i32) -> Option<Image> {
+        self.store.as_ref()?.load(self.origin(source, architecture))
+    }
+
+    /// The image of a source that none is kept of.
+    fn compile(&self, source: &str, architecture: i32) -> Option<Image> {
+        let origin = self.origin(source, architecture);
         match self.compiler.compile(source, architecture) {
             Ok(image) => {
                 if let Some(store) = &self.store {
@@ -105,44 +127,69 @@ impl Programs {
     /// What a key's source became, if that is known.
     pub(crate) fn find(&self, key: &[u8]) -> Option<Made> {
         let programs = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        programs.get(key)?.get().cloned()
+        programs.get(key)?.made.get().cloned()
     }
 
-    /// The program of a key, which is made if need be; that takes a while. Nothing is remembered of a
-    /// device that is lost.
+    /// Where the program of a key is, or will be.
+    fn slot(&self, key: &[u8]) -> Arc<Slot> {
+        let programs = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = programs.get(key) {
+            return Arc::clone(slot);
+        }
+        drop(programs);
+        let mut programs = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(programs.entry(key.into()).or_default())
+    }
+
+    /// Notes that somebody will make the program of a key; whether nobody would have.
+    pub(crate) fn order(&self, key: &[u8]) -> bool {
+        !self.slot(key).is_ordered.swap(true, Ordering::Relaxed)
+    }
+
+    /// The program of a key, which is made if need be. Without `compiles` it is made of an image that is
+    /// kept, which is quick; `None` if there is none, or another thread is making it.
     pub(crate) fn make(
         &self,
         current: &Current<'_>,
         workshop: &Workshop,
         key: &[u8],
         code: &dyn DeviceCode,
-    ) -> Made {
-        let slot = {
-            let mut programs = self.0.write().unwrap_or_else(PoisonError::into_inner);
-            match programs.get(key) {
-                Some(slot) => Arc::clone(slot),
-                None => Arc::clone(programs.entry(key.into()).or_default()),
+        compiles: bool,
+    ) -> Option<Made> {
+        let slot = self.slot(key);
+        slot.is_ordered.fetch_or(compiles, Ordering::Relaxed);
+        let _making = if compiles {
+            slot.making.lock().unwrap_or_else(PoisonError::into_inner)
+        } else {
+            // Somebody else may be compiling it.
+            slot.making.try_lock().ok()?
+        };
+        if let Some(made) = slot.made.get() {
+            return Some(made.clone());
+        }
+        let made = match guard(|| Ok(code.source())) {
+            Err((_, reason)) => {
+                workshop.complain(reason);
+                None
+            }
+            Ok(source) => {
+                let architecture = current.architecture();
+                let image = match workshop.kept(&source, architecture) {
+                    None if compiles => workshop.compile(&source, architecture),
+                    None => return None,
+                    kept => kept,
+                };
+                image.and_then(|image| Program::load_or_complain(current, workshop, &image))
             }
         };
-        let made = slot.get_or_init(|| {
-            let source = guard(|| Ok(code.source()));
-            let source = source
-                .map_err(|(_, reason)| workshop.complain(reason))
-                .ok()?;
-            let image = workshop.image(&source, current.architecture())?;
-            let program = Program::load(current, &image);
-            let program = program
-                .map_err(|error| workshop.complain(format!("a kernel can't be loaded: {error}")));
-            program.ok().map(Arc::new)
-        });
-        made.clone()
+        Some(slot.made.get_or_init(|| made).clone())
     }
 
     /// Unloads all code.
     pub(crate) fn close(&self, current: &Current<'_>) {
         let mut programs = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for (_, slot) in programs.drain() {
-            if let Some(Some(program)) = slot.get() {
+            if let Some(Some(program)) = slot.made.get() {
                 // SAFETY: loaded by `load`, and no launch of it is under way.
                 let _ = unsafe { current.api().module_unload(program.module) };
             }
@@ -151,6 +198,17 @@ impl Programs {
 }
 
 impl Program {
+    fn load_or_complain(
+        current: &Current<'_>,
+        workshop: &Workshop,
+        image: &Image,
+    ) -> Option<Arc<Self>> {
+        let program = Self::load(current, image);
+        let program = program
+            .map_err(|error| workshop.complain(format!("a kernel can't be loaded: {error}")));
+        program.ok().map(Arc::new)
+    }
+
     fn load(current: &Current<'_>, image: &Image) -> Result<Self, CudaError> {
         let mut module = ModuleHandle(0);
         // SAFETY: the handle is written to a place of its type; an image is what a compiler made, with

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use millpond_hal::{Failure, Watch};
 
-use super::CudaQueue;
 use super::line::Begun;
+use super::{CudaQueue, Work};
 use crate::lanes::Signal;
+use crate::order::Order;
 
 /// Code that wants to know that a command has finished.
 pub(crate) type Callback = Box<dyn FnOnce() + Send>;
@@ -28,8 +29,6 @@ pub(super) enum Dependent {
         shares_failure: bool,
         /// Whether the device can make it wait, so that it need not be held back.
         follows_issue: bool,
-        /// Whether it is of the same queue in order, and looks itself what became of it.
-        is_own: bool,
     },
     /// A callback.
     Callback(Callback),
@@ -45,9 +44,8 @@ impl Dependent {
             Self::Command {
                 follows_issue,
                 shares_failure,
-                is_own,
                 ..
-            } => *follows_issue && (*is_own || !*shares_failure || !doubtful),
+            } => *follows_issue && (!*shares_failure || !doubtful),
             Self::Callback(_) | Self::Watch(_) => false,
         }
     }
@@ -62,6 +60,7 @@ enum Effect {
         failure: Option<Failure>,
     },
     Run(Arc<CudaQueue>, Begun),
+    Make(Order),
     Call(Arc<CudaQueue>, Callback),
 }
 
@@ -133,6 +132,11 @@ impl Effects {
         self.list.push_back(effect);
     }
 
+    /// A program is for a thread to make.
+    pub(super) fn make(&mut self, order: Order) {
+        self.list.push_back(Effect::Make(order));
+    }
+
     /// Carries everything out; work for threads goes to the crews.
     pub(super) fn carry_out(self) {
         let keep = false;
@@ -141,11 +145,11 @@ impl Effects {
     }
 
     /// Carries everything out on a thread of a crew, which keeps the first work for itself.
-    pub(super) fn carry_out_but_one(self) -> Option<(Arc<CudaQueue>, Begun)> {
+    pub(super) fn carry_out_but_one(self) -> Option<Work> {
         self.go(true)
     }
 
-    fn go(mut self, keep: bool) -> Option<(Arc<CudaQueue>, Begun)> {
+    fn go(mut self, keep: bool) -> Option<Work> {
         let mut kept = None;
         while let Some(effect) = self.list.pop_front() {
             match effect {
@@ -159,11 +163,15 @@ impl Effects {
                     self.list.append(&mut more.list);
                 }
                 Effect::Run(queue, begun) if keep && kept.is_none() => {
-                    kept = Some((queue, begun));
+                    kept = Some(Work::Command(queue, begun));
                 }
                 Effect::Run(queue, begun) => {
                     let station = Arc::clone(queue.station());
-                    station.crew.give((queue, begun));
+                    station.crew.give(Work::Command(queue, begun));
+                }
+                Effect::Make(order) => {
+                    let station = self.queue.station();
+                    station.orders.give(station, order);
                 }
                 Effect::Call(queue, callback) => queue.station().courier.post(callback),
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use millpond_hal::needs::{Followed, Need, Needs};
+use millpond_hal::needs::{Followed, Needs};
 use millpond_hal::recorder::now;
 use millpond_hal::{
     DeviceError, Failure, Point, Progress, Queue, QueueId, Submission, Times, Wait,
@@ -55,11 +55,18 @@ impl CudaQueue {
         let notes = Notes { origin, watch };
         let route = Route::of(&self.station, self.in_order, &command)?;
         let registry = &self.station.system.registry;
-        let needs = Needs::of(self, after, behind, |id| registry.find(id))?;
-        let own = |need: &&Need<Arc<Self>>| {
-            self.in_order && need.shares_failure && need.queue.id == self.id
-        };
-        let shares = needs.iter().filter(own).map(|need| need.sequence).collect();
+        let mut needs = Needs::of(self, after, behind, |id| registry.find(id))?;
+        let mut shares = SmallVec::new();
+        if self.in_order {
+            // What comes before it on its queue does so anyway; what became of that is looked up.
+            needs.retain(|need| {
+                let is_own = need.queue.id == self.id;
+                if is_own && need.shares_failure {
+                    shares.push(need.sequence);
+                }
+                !is_own
+            });
+        }
         let blockers = needs.blockers();
         let mut effects = Effects::of(self);
         let sequence = {
@@ -92,14 +99,11 @@ impl CudaQueue {
         let mut signals = SmallVec::<[_; 4]>::new();
         let mut failure = None;
         for need in needs {
-            let own = self.in_order && need.queue.id == self.id;
             let dependent = Dependent::Command {
                 queue: Arc::clone(self),
                 sequence,
                 shares_failure: need.shares_failure,
-                // What its own queue has given to the device stands before it there anyway.
-                follows_issue: own || route.follows_issue(),
-                is_own: own,
+                follows_issue: route.follows_issue(),
             };
             let mut effects = Effects::of(&need.queue);
             let mut state = need.queue.lock();

@@ -29,6 +29,7 @@ impl CudaQueue {
             notes: Notes { origin, watch },
             signals,
             program: _,
+            is_meanwhile: _,
         } = begun;
         // Of a kernel that was thought to be the device's.
         if let Err(error) = self.await_signals(&signals) {

@@ -1,13 +1,14 @@
 //! Kernels by the device.
 //!
 //! Which launches a command becomes is settled when it begins. If the program is there, it is given to
-//! the device like any other command; if it has to be made first, by a thread, a queue in order waits
-//! with it. A kernel that comes to no program is the host's.
+//! the device like any other command. If it has yet to be made, and there is a program of code that does
+//! its work [meanwhile](DeviceCode::meanwhile), that is launched, and a thread makes the kernel's own;
+//! else a queue in order waits for it. A kernel that comes to no program is the host's.
 
 use std::sync::Arc;
 
 use millpond_hal::code::{Call, Launch};
-use millpond_hal::{Address, Command, HostKernel};
+use millpond_hal::{Address, Command, DeviceCode, HostKernel};
 use smallvec::SmallVec;
 
 use super::dependent::Effects;
@@ -16,16 +17,27 @@ use super::{CudaQueue, State, Work};
 use crate::card::{CudaError, Current};
 use crate::crew::guard;
 use crate::lanes::Lane;
-use crate::program::Program;
+use crate::order::Order;
+use crate::program::{Program, key};
 
 /// What is known of a kernel's program.
 enum Found {
     /// It is there.
     Program(Arc<Program>),
+    /// That which does its work meanwhile is; its own has yet to be made.
+    Meanwhile(Arc<Program>, Option<Order>),
     /// The kernel has no code, or it doesn't compile.
     None,
     /// A thread has to look, which may take a while.
     Unknown,
+}
+
+/// What a kernel became that had no program.
+struct Prepared {
+    program: Arc<Program>,
+    is_meanwhile: bool,
+    /// What remains to be made, when the kernel is on its way.
+    order: Option<Order>,
 }
 
 /// The argument of an entry, where a structure of numbers may lie, with zeros behind it for the gap at
@@ -47,9 +59,14 @@ impl CudaQueue {
             return self.issue(state, begun, effects);
         }
         let key = &mut state.key;
-        match guard(|| Ok(self.find(&**kernel, key))) {
+        match guard(|| Ok(self.find(kernel, key))) {
             Ok(Found::Program(program)) => {
                 begun.program = Some(program);
+                self.issue(state, begun, effects);
+            }
+            Ok(Found::Meanwhile(program, order)) => {
+                order.into_iter().for_each(|order| effects.make(order));
+                (begun.program, begun.is_meanwhile) = (Some(program), true);
                 self.issue(state, begun, effects);
             }
             Ok(Found::None) => state.line.leave_to_host(begun),
@@ -64,7 +81,7 @@ impl CudaQueue {
         }
     }
 
-    fn find(&self, kernel: &dyn HostKernel, key: &mut Vec<u8>) -> Found {
+    fn find(&self, kernel: &Arc<dyn HostKernel>, key: &mut Vec<u8>) -> Found {
         if kernel.grows() {
             return Found::Unknown;
         }
@@ -77,14 +94,26 @@ impl CudaQueue {
         match self.station.programs.find(key) {
             Some(Some(program)) => Found::Program(program),
             Some(None) => Found::None,
-            None => Found::Unknown,
+            None => {
+                let Some(meanwhile) = code.meanwhile() else {
+                    return Found::Unknown;
+                };
+                key.clear();
+                meanwhile.key(key);
+                match self.station.programs.find(key) {
+                    Some(Some(program)) => {
+                        Found::Meanwhile(program, Order::of_own(&self.station, kernel))
+                    }
+                    _ => Found::Unknown,
+                }
+            }
         }
     }
 
     /// Has a kernel begin and its program made, on a thread, and goes on with it.
     pub(super) fn prepare(self: &Arc<Self>, mut begun: Begun) -> Option<Work> {
         let made = match &begun.command {
-            Command::Launch { kernel, .. } => guard(|| Ok(self.make(&**kernel))),
+            Command::Launch { kernel, .. } => guard(|| Ok(self.make(kernel))),
             _ => Ok(Ok(None)),
         };
         let mut effects = Effects::of(self);
@@ -92,8 +121,16 @@ impl CudaQueue {
             let mut state = self.lock();
             state.line.hold_back(false);
             let failure = match made {
-                Ok(Ok(program)) => {
-                    begun.program = program;
+                Ok(Ok(made)) => {
+                    if let Some(Prepared {
+                        program,
+                        is_meanwhile,
+                        order,
+                    }) = made
+                    {
+                        (begun.program, begun.is_meanwhile) = (Some(program), is_meanwhile);
+                        order.into_iter().for_each(|order| effects.make(order));
+                    }
                     None
                 }
                 Ok(Err(error)) => Some(begun.fail_by(&error)),
@@ -110,16 +147,40 @@ impl CudaQueue {
         effects.carry_out_but_one()
     }
 
-    fn make(&self, kernel: &dyn HostKernel) -> Result<Option<Arc<Program>>, CudaError> {
+    /// What a kernel becomes, as quickly as may be.
+    fn make(&self, kernel: &Arc<dyn HostKernel>) -> Result<Option<Prepared>, CudaError> {
         kernel.begin();
         let station = &self.station;
         let (Some(code), Some(workshop)) = (kernel.device_code(), &station.system.workshop) else {
             return Ok(None);
         };
-        let mut key = Vec::new();
-        code.key(&mut key);
         let current = station.card.enter()?;
-        Ok(station.programs.make(&current, workshop, &key, code))
+        let make = |code: &dyn DeviceCode, compiles| {
+            let key = key(code);
+            station
+                .programs
+                .make(&current, workshop, &key, code, compiles)
+        };
+        let prepared = |program: Option<Arc<Program>>, is_meanwhile, order| {
+            program.map(|program| Prepared {
+                program,
+                is_meanwhile,
+                order,
+            })
+        };
+        let Some(meanwhile) = code.meanwhile() else {
+            return Ok(prepared(make(code, true).flatten(), false, None));
+        };
+        if let Some(own) = make(code, false) {
+            return Ok(prepared(own, false, None));
+        }
+        if let Some(Some(program)) = make(meanwhile, false) {
+            let order = Order::of_own(station, kernel);
+            return Ok(prepared(Some(program), true, order));
+        }
+        // Nobody had a chain compiled before. The next one won't be waited for.
+        let own = make(code, true).flatten();
+        Ok(prepared(own, false, Order::of_meanwhile(station, kernel)))
     }
 
     /// Gives a kernel's launches to a stream.
@@ -133,7 +194,13 @@ impl CudaQueue {
         let Command::Launch { kernel, bases } = &begun.command else {
             return Ok(());
         };
-        let (Some(code), Some(program)) = (kernel.device_code(), &begun.program) else {
+        let code = kernel.device_code();
+        let code = if begun.is_meanwhile {
+            code.and_then(DeviceCode::meanwhile)
+        } else {
+            code
+        };
+        let (Some(code), Some(program)) = (code, &begun.program) else {
             return Ok(());
         };
         let machine = &self.station.card.machine;

@@ -41,8 +41,26 @@ use crate::station::Station;
 use dependent::Effects;
 use line::{Begun, Line};
 
-/// A command for a thread to carry out.
-pub(crate) type Work = (Arc<CudaQueue>, Begun);
+/// Something for a thread to carry out.
+pub(crate) enum Work {
+    /// A command.
+    Command(Arc<CudaQueue>, Begun),
+    /// The programs that are to be made for a device.
+    Orders(Arc<Station>),
+}
+
+impl Work {
+    /// Does it; the answer is what the thread may do next.
+    pub(crate) fn carry_out(self) -> Option<Self> {
+        match self {
+            Self::Command(queue, begun) => queue.carry_out(begun),
+            Self::Orders(station) => {
+                station.orders.serve(&station);
+                None
+            }
+        }
+    }
+}
 
 /// Lanes of an out-of-order queue, at most.
 const LANES: usize = 4;

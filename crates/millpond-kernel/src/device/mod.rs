@@ -7,6 +7,7 @@
 //! * `elements` says what an element-wise kernel does, whatever it is on the host; `element` prints
 //!   what is done for each, and `map` and `tile` how threads go over all of them, for a layout
 //!   `class`.
+//! * `tape` has chains carried out by a kernel that is there already, until their own is.
 //! * `reduce` prints reductions, of arrays or of what an element-wise kernel makes; `plan` says who
 //!   folds what.
 //!
@@ -22,6 +23,7 @@ pub(crate) mod elements;
 pub(crate) mod map;
 mod plan;
 pub(crate) mod reduce;
+pub(crate) mod tape;
 #[cfg(test)]
 #[allow(unsafe_code, reason = "runs what was compiled")]
 mod tests;

@@ -4,6 +4,9 @@
 #pragma nv_diag_suppress 177, 186
 
 #define MP_DEVICE __device__ __forceinline__
+// A function that is called rather than put in place, and an argument that is read where it lies.
+#define MP_APART static __device__ __noinline__
+#define MP_CONSTANT __grid_constant__
 #define MP_ENTRY(name) extern "C" __global__ void __launch_bounds__(256) name
 
 namespace mp {

@@ -272,7 +272,21 @@ MP_DEVICE float hypot(float x, float y) {
     const bool endless = ::fabsf(x) > constants<float>::largest || ::fabsf(y) > constants<float>::largest;
     return endless ? float_of(0x7f800000) : float(sqrt(::fma(a, a, b * b)));
 }
-MP_DEVICE double hypot(double x, double y) { return ::hypot(x, y); }
+// By parts that are scaled, as the square root of what is rounded once errs by less than a unit, and by what its own
+// square differs from that.
+MP_DEVICE double hypot(double x, double y) {
+    const double a = ::fabs(x), b = ::fabs(y);
+    if (!(a <= constants<double>::largest && b <= constants<double>::largest)) return ::hypot(x, y);
+    const double most = a > b ? a : b, least = a > b ? b : a;
+    if (least <= multiply(most, 0x1p-54)) return add(most, least);
+    const double scale = most > 0x1p511 ? 0x1p-600 : least < 0x1p-459 ? 0x1p600 : 1.0;
+    const double p = multiply(most, scale), q = multiply(least, scale);
+    const double squares = ::fma(p, p, multiply(q, q)), root = sqrt(squares);
+    const double root_square = multiply(root, root), p_square = multiply(p, p);
+    const double excess = add(add(::fma(-q, q, subtract(root_square, p_square)), ::fma(root, root, -root_square)),
+                              -::fma(p, p, -p_square));
+    return divide(subtract(root, divide(excess, add(root, root))), scale);
+}
 
 // ---- Integers and truth values ----
 

@@ -234,6 +234,7 @@ impl Line {
             failure: slot.failure.take(),
             notes: std::mem::take(&mut slot.notes),
             program: None,
+            is_meanwhile: false,
         };
         if in_order {
             self.host_busy = begun.route.on_host();

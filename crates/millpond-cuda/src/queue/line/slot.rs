@@ -65,6 +65,8 @@ pub(crate) struct Begun {
     pub(crate) notes: Notes,
     /// What a kernel became.
     pub(crate) program: Option<Arc<Program>>,
+    /// Whether that is of the code that does its work meanwhile, as its own is being made.
+    pub(crate) is_meanwhile: bool,
 }
 
 impl Begun {

@@ -1,12 +1,15 @@
 //! Cases of fused kernels.
 
-use millpond_hal::{Address, HostKernel};
+use std::fmt;
+use std::ops::Range;
+
+use millpond_hal::{Address, DeviceCode, Footprint, HostKernel, KernelError};
 use millpond_types::{DType, Layout, Scalar};
 
 use super::Case;
 use crate::host::fused::{FusedKernel, Operand, Step, View};
-use crate::host::tests::array::{Array, Lie, sample};
-use crate::{ReduceKernel, find, find_reduction};
+use crate::host::tests::array::{Array, Lie, line, sample};
+use crate::{Operation, ReduceKernel, find, find_reduction, operations};
 
 const F32: DType = DType::Float32;
 
@@ -156,6 +159,148 @@ pub(super) fn folds() -> Vec<Case> {
             ],
             ulp: 150,
         });
+    }
+    cases
+}
+
+/// A chain as it is carried out until its own code is compiled.
+struct Meanwhile(FusedKernel);
+
+// SAFETY: the chain's promise.
+unsafe impl HostKernel for Meanwhile {
+    fn operands(&self) -> usize {
+        self.0.operands()
+    }
+
+    fn footprint(&self, operand: usize) -> Footprint {
+        self.0.footprint(operand)
+    }
+
+    fn begin(&self) {
+        self.0.begin();
+    }
+
+    fn extent(&self) -> usize {
+        self.0.extent()
+    }
+
+    fn grain(&self) -> usize {
+        self.0.grain()
+    }
+
+    unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.run(bases, range) }
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.0.device_code()?.meanwhile()
+    }
+
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("meanwhile ")?;
+        self.0.describe(f)
+    }
+}
+
+/// A step of its own, by instructions; of as many elements as the length of a line, which begin at a
+/// multiple of so many bytes.
+fn alone(operation: &'static Operation, dtype: DType, askew: usize) -> Option<Case> {
+    let body = operation.loop_for(dtype)?;
+    let form = body.form();
+    let known = |of: &DType| [dtype, DType::Bool].contains(of);
+    if !form.inputs().iter().chain([&form.output]).all(known) {
+        return None;
+    }
+    let length = 301;
+    let inputs = form.inputs().iter().enumerate().map(|(operand, &dtype)| {
+        let array = Array::of(dtype, line(length), |index| {
+            sample(dtype, index * (1 + operand * 3) + operand)
+        });
+        array.moved(askew)
+    });
+    let out = Array::blank(form.output, line(length)).moved(askew);
+    Some(Case {
+        make: Box::new(move |arrays| {
+            let views = views(arrays);
+            let inputs: Vec<_> = views[1..]
+                .iter()
+                .map(|it| Operand::Array(view(it)))
+                .collect();
+            let step = step(operation.name(), form.inputs(), view(&views[0]), &inputs);
+            Box::new(Meanwhile(FusedKernel::new(&step).unwrap()))
+        }),
+        arrays: std::iter::once(out).chain(inputs).collect(),
+        ulp: 2 * operation.ulp(),
+    })
+}
+
+/// Every function that there is an instruction for.
+pub(super) fn steps() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for dtype in [F32, DType::Float64] {
+        for operation in operations() {
+            cases.extend(alone(operation, dtype, 0));
+        }
+        cases.extend(alone(find("add").unwrap(), dtype, dtype.size()));
+        cases.extend(alone(find("greater").unwrap(), dtype, 1));
+    }
+    // All but what is of integers or of complex numbers.
+    assert!(cases.len() > 100, "{} cases", cases.len());
+    cases
+}
+
+/// A chain of one dtype and truth values, of which many are needed until the end, and one that every
+/// element has in common.
+fn mixed(arrays: &mut [Array], dtype: DType) -> FusedKernel {
+    let views = views(arrays);
+    let array = |number: usize| Operand::Array(view(&views[number]));
+    let scalar = |value: f64| Operand::Scalar(Scalar::Float(value));
+    let numbers = [dtype; 2];
+    let first = [array(1), array(2)];
+    let kernel = FusedKernel::new(&step("multiply", &numbers, view(&views[0]), &first)).unwrap();
+    let joins = |name, computes: &[DType], output: usize, inputs: &[Operand<'_>]| {
+        let output = view(&views[output]);
+        assert!(kernel.join(&step(name, computes, output, inputs)), "{name}");
+    };
+    joins("less", &numbers, 3, &[array(0), scalar(0.5)]);
+    joins("exp", &[dtype], 4, &[array(0)]);
+    joins("hypot", &numbers, 5, &[array(4), array(1)]);
+    joins("logical_not", &[DType::Bool], 6, &[array(3)]);
+    joins("logical_and", &[DType::Bool; 2], 6, &[array(6), array(7)]);
+    joins(
+        "where",
+        &[DType::Bool, dtype, dtype],
+        0,
+        &[array(6), array(5), array(8)],
+    );
+    joins("multiply", &numbers, 4, &[array(0), array(4)]);
+    kernel
+}
+
+/// Chains that both instructions and code of their own are for.
+pub(super) fn plain() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for dtype in [F32, DType::Float64] {
+        for (length, askew) in [(1, 0), (301, 0), (301, dtype.size()), (4096, 0)] {
+            let truth = DType::Bool;
+            let dtypes = [
+                dtype, dtype, dtype, truth, dtype, dtype, truth, truth, dtype,
+            ];
+            let arrays = dtypes.iter().enumerate().map(|(number, &dtype)| {
+                let layout = if number == 8 {
+                    Layout::new(&[length], &[0], 0).unwrap()
+                } else {
+                    line(length)
+                };
+                Array::of(dtype, layout, |index| sample(dtype, index + number)).moved(askew)
+            });
+            cases.push(Case {
+                make: Box::new(move |arrays| Box::new(mixed(arrays, dtype))),
+                arrays: arrays.collect(),
+                ulp: 8,
+            });
+        }
     }
     cases
 }

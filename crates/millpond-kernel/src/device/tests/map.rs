@@ -60,6 +60,31 @@ pub(super) fn operations() -> Vec<Case> {
     cases
 }
 
+/// Lengths whose squares are beyond what the dtype holds, or vanish in it.
+pub(super) fn lengths() -> Vec<Case> {
+    const SIDES: [f64; 11] = [
+        0.0,
+        -3.0,
+        4e-324,
+        3e-310,
+        1e-200,
+        1e-154,
+        2e-17,
+        1e154,
+        -3e200,
+        1.2e308,
+        f64::INFINITY,
+    ];
+    let side = |step: usize| {
+        Array::of(DType::Float64, line(SIDES.len() * SIDES.len()), |index| {
+            Scalar::Float(SIDES[index / step % SIDES.len()])
+        })
+    };
+    let sides = vec![side(1), side(SIDES.len())];
+    let output = line(SIDES.len() * SIDES.len());
+    vec![case(find("hypot").unwrap(), sides, output)]
+}
+
 /// Operands that lie in every way.
 pub(super) fn layouts() -> Vec<Case> {
     let add = find("add").unwrap();

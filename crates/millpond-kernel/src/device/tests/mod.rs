@@ -10,7 +10,7 @@ mod map;
 mod processor;
 mod reduce;
 
-use millpond_hal::{HostKernel, KernelError};
+use millpond_hal::{DeviceCode, HostKernel, KernelError};
 
 use crate::host::tests::array::{Array, is_close};
 
@@ -36,12 +36,13 @@ impl Case {
     }
 }
 
-fn key(kernel: &dyn HostKernel) -> Vec<u8> {
+fn code(kernel: &dyn HostKernel) -> &dyn DeviceCode {
+    kernel.device_code().expect("a kernel with code")
+}
+
+fn key(code: &dyn DeviceCode) -> Vec<u8> {
     let mut key = Vec::new();
-    kernel
-        .device_code()
-        .expect("a kernel with code")
-        .key(&mut key);
+    code.key(&mut key);
     key
 }
 
@@ -49,11 +50,14 @@ fn key(kernel: &dyn HostKernel) -> Vec<u8> {
 fn all() -> Vec<Case> {
     [
         map::operations(),
+        map::lengths(),
         map::layouts(),
         map::casts(),
         map::rules(),
         fused::chains(),
         fused::folds(),
+        fused::steps(),
+        fused::plain(),
         reduce::reductions(),
         reduce::shares(),
         index::picks(),
@@ -70,12 +74,12 @@ fn sources(cases: &[Case]) -> Vec<(Vec<u8>, String)> {
     let mut sources = Vec::new();
     for case in cases {
         let kernel = case.kernel(&mut case.arrays.clone());
-        let key = key(&*kernel);
-        if known.insert(key.clone()) {
-            sources.push((
-                key,
-                kernel.device_code().expect("a kernel with code").source(),
-            ));
+        let own = code(&*kernel);
+        for code in [Some(own), own.meanwhile()].into_iter().flatten() {
+            let key = key(code);
+            if known.insert(key.clone()) {
+                sources.push((key, code.source()));
+            }
         }
     }
     sources
@@ -107,7 +111,7 @@ fn printed_kernels_give_what_host_kernels_give() {
         let outcome = run_on_host(&*case.kernel(&mut expected), &mut expected);
         let kernel = case.kernel(&mut found);
         assert_eq!(
-            library.run(&*kernel, &mut found),
+            library.run(&*kernel, code(&*kernel), &mut found),
             outcome,
             "{}",
             Described(&*kernel)
@@ -115,6 +119,7 @@ fn printed_kernels_give_what_host_kernels_give() {
         if outcome.is_err() {
             continue;
         }
+        check_meanwhile(&library, &case, &found);
         for (found, expected) in found.iter().zip(&expected) {
             found.check_guards();
             let different = (0..found.layout.size()).find(|&index| {
@@ -142,6 +147,25 @@ fn printed_kernels_give_what_host_kernels_give() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// What a kernel's code does meanwhile has the bits of its own.
+fn check_meanwhile(library: &processor::Library, case: &Case, expected: &[Array]) {
+    let mut found = case.arrays.clone();
+    let kernel = case.kernel(&mut found);
+    let Some(meanwhile) = code(&*kernel).meanwhile() else {
+        return;
+    };
+    let outcome = library.run(&*kernel, meanwhile, &mut found);
+    assert_eq!(outcome, Ok(()), "{}", Described(&*kernel));
+    for (found, expected) in found.iter().zip(expected) {
+        found.check_guards();
+        for index in 0..found.layout.size() {
+            // As text, zeros have signs and a NaN is one.
+            let [found, expected] = [found, expected].map(|it| format!("{:?}", it.element(index)));
+            assert_eq!(found, expected, "{}, element {index}", Described(&*kernel));
+        }
+    }
 }
 
 /// A kernel as messages call it.

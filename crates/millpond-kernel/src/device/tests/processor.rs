@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 use millpond_hal::code::{Call, Machine};
-use millpond_hal::{Address, HostKernel, KernelError};
+use millpond_hal::{Address, DeviceCode, HostKernel, KernelError};
 
 use crate::device::text::shared_prelude;
 use crate::host::tests::array::Array;
@@ -87,14 +87,14 @@ impl Library {
         })
     }
 
-    /// Runs a kernel over the arrays.
+    /// Runs code of a kernel over the arrays.
     pub(super) fn run(
         &self,
         kernel: &dyn HostKernel,
+        code: &dyn DeviceCode,
         arrays: &mut [Array],
     ) -> Result<(), KernelError> {
-        let entry = self.entries[&super::key(kernel)];
-        let code = kernel.device_code().expect("a kernel with code");
+        let entry = self.entries[&super::key(code)];
         let operands = arrays[..kernel.operands()].iter_mut();
         let bases: Vec<_> = operands.map(Array::address).collect();
         let mut scratch = vec![[0xa5_u8; 256]; code.scratch(&MACHINE).div_ceil(256) + 1];

@@ -7,6 +7,8 @@
 #include <ucontext.h>
 
 #define MP_DEVICE inline
+#define MP_APART static
+#define MP_CONSTANT
 #define MP_ENTRY(name) static void name
 #define __device__
 #define __shared__ static

@@ -175,6 +175,8 @@ pub(super) struct Chain {
     shape: Shape,
     pub(super) sources: Vec<Array>,
     pub(super) steps: Vec<Joined>,
+    /// The steps that are wanted: few of many, as a program lets go of most of what it computes.
+    wanted: SmallVec<[usize; 4]>,
     pub(super) folds: Vec<Fold>,
     /// How the elements are cut for the reductions, if there are any: all in the same way.
     pub(super) pieces: Option<Pieces>,
@@ -187,6 +189,7 @@ impl Chain {
             shape: shape.into(),
             sources: Vec::new(),
             steps: Vec::new(),
+            wanted: SmallVec::new(),
             folds: Vec::new(),
             pieces: None,
         }
@@ -276,6 +279,7 @@ impl Chain {
             self.sources.truncate(sources);
             return false;
         }
+        self.wanted.push(self.steps.len());
         self.steps.push(Joined {
             name: step.operation.map_or("copy", Operation::name),
             body,
@@ -295,9 +299,11 @@ impl Chain {
         if self.folds.iter().any(|fold| !are_apart(&fold.span, &span)) {
             return None;
         }
-        let mut written = self.steps.iter().enumerate().rev();
-        if let Some((number, step)) = written.find(|(_, step)| step.output.overlaps(&span)) {
-            return step.output.is(view, &span).then_some(Link::Value(number));
+        // Nobody can name the others: what was written later has taken their place.
+        let mut written = self.wanted.iter().rev();
+        if let Some(&number) = written.find(|&&step| self.steps[step].output.overlaps(&span)) {
+            let is_whole = self.steps[number].output.is(view, &span);
+            return is_whole.then_some(Link::Value(number));
         }
         let known = self
             .sources
@@ -315,18 +321,26 @@ impl Chain {
     /// Whether a step may write there. What it overwrites of earlier steps is no longer wanted.
     fn takes(&mut self, output: &View<'_>) -> bool {
         let span = span(output);
-        let others = self.steps.iter().filter(|step| step.is_wanted);
-        let mut arrays = self.sources.iter().chain(others.map(|step| &step.output));
+        let others = self.wanted.iter().map(|&step| &self.steps[step].output);
+        let mut arrays = self.sources.iter().chain(others);
         if runs_elsewhere(output.layout)
             || self.folds.iter().any(|fold| !are_apart(&fold.span, &span))
             || arrays.any(|array| array.overlaps(&span) && !array.coincides(output, &span))
         {
             return false;
         }
-        for step in &mut self.steps {
-            step.is_wanted &= !step.output.overlaps(&span);
-        }
+        self.let_go(|array| array.overlaps(&span));
         true
+    }
+
+    /// Steps that write such arrays are no longer wanted.
+    fn let_go(&mut self, of: impl Fn(&Array) -> bool) {
+        let steps = &mut self.steps;
+        self.wanted.retain(|number| {
+            let step = &mut steps[*number];
+            step.is_wanted = !of(&step.output);
+            step.is_wanted
+        });
     }
 
     /// Appends a reduction of an array to the array at `output`, if the chain can take it.
@@ -371,10 +385,7 @@ impl Chain {
 
     /// Memory that nobody can name any more: what was written there is no longer wanted.
     pub(super) fn forget(&mut self, bytes: &Range<usize>) {
-        for step in &mut self.steps {
-            let span = &step.output.span;
-            step.is_wanted &= span.start < bytes.start || bytes.end < span.end;
-        }
+        self.let_go(|array| bytes.start <= array.span.start && array.span.end <= bytes.end);
     }
 }
 

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::device::elements::{Array, Base, Elements, Step, Value};
 use crate::device::reduce::{Reduce, Supply};
+use crate::device::tape::Tape;
 use crate::host::body::Body;
 use crate::host::fused::FusedKernel;
 use crate::host::fused::program::{Constant, Instruction, Node, Place, Program, Scattered};
@@ -201,6 +202,14 @@ unsafe impl DeviceCode for FusedKernel {
         }
     }
 
+    fn meanwhile(&self) -> Option<&dyn DeviceCode> {
+        if self.program().pieces.is_some() {
+            return None;
+        }
+        let tape = self.tape.get_or_init(|| Tape::new(self.elements()));
+        tape.as_ref().map(|tape| tape as &dyn DeviceCode)
+    }
+
     fn scratch(&self, machine: &Machine) -> usize {
         self.reduce().map_or(0, |reduce| reduce.scratch(machine))
     }
@@ -210,5 +219,20 @@ unsafe impl DeviceCode for FusedKernel {
             Some(reduce) => reduce.launches(call),
             None => self.elements().launches(call),
         }
+    }
+}
+
+// SAFETY: what is loaded and stored are elements of the arrays of steps, as above.
+unsafe impl DeviceCode for Tape {
+    fn key(&self, key: &mut Vec<u8>) {
+        Tape::key(self, key);
+    }
+
+    fn source(&self) -> String {
+        Tape::source(self)
+    }
+
+    fn launches(&self, _: &Call<'_>) -> Launches {
+        Tape::launches(self)
     }
 }

@@ -268,8 +268,10 @@ impl Builder<'_> {
     /// Where a step's elements are made: in their memory, if they can be and it is none of these
     /// nodes'.
     fn target(&self, step: &Joined, inputs: &[Node]) -> Place {
+        if !step.is_wanted || self.is_past(step) {
+            return SOME_REGISTER;
+        }
         let place = in_memory(&step.output, &step.output.space());
-        let place = place.filter(|_| step.is_wanted && !self.is_past(step));
         let place = place.filter(|place| {
             let same = |node: &Node| match (self.nodes[usize::from(*node)].place, *place) {
                 (Place::Memory(read, _), Place::Memory(written, _)) => read == written,

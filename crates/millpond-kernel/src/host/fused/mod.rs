@@ -35,6 +35,7 @@ use elsewhere::Elsewhere;
 use program::Program;
 
 use crate::device::elements::Elements;
+use crate::device::tape::Tape;
 use crate::host::reduce::ReduceKernel;
 
 /// How long a kernel that could begin waits for a further step: about what a program in Python
@@ -55,6 +56,8 @@ pub struct FusedKernel {
     program: OnceLock<Program>,
     /// The program as devices carry it out.
     elements: OnceLock<Elements>,
+    /// The same as instructions, if it can be put so.
+    tape: OnceLock<Option<Tape>>,
     operands: Box<[Footprint]>,
 }
 
@@ -98,6 +101,7 @@ impl FusedKernel {
             sealed: Condvar::new(),
             program: OnceLock::new(),
             elements: OnceLock::new(),
+            tape: OnceLock::new(),
         })
     }
 

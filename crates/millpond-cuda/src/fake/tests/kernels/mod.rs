@@ -1,6 +1,7 @@
 //! Kernels: by the device, where they have code, and by the host.
 
 mod cost;
+mod meanwhile;
 mod refusals;
 
 use std::fmt;
@@ -182,6 +183,10 @@ struct Bump {
     /// Whether a launch that leaves all as it was is followed by one.
     and_bumps: bool,
     growth: Option<Growth>,
+    /// Which of those with code of their own it is.
+    chain: usize,
+    /// What does its work meanwhile.
+    meanwhile: Option<Box<Bump>>,
 }
 
 /// What is added until it begins.
@@ -209,6 +214,21 @@ impl Bump {
             trouble: false,
             and_bumps: false,
             growth: None,
+            chain: 0,
+            meanwhile: None,
+        }
+    }
+
+    /// One of many, whose work another does meanwhile, by more launches.
+    fn chain(bytes: usize, chain: usize) -> Self {
+        let meanwhile = Self {
+            and_bumps: true,
+            ..Self::new(bytes, Way::Scratch)
+        };
+        Self {
+            chain,
+            meanwhile: Some(Box::new(meanwhile)),
+            ..Self::new(bytes, Way::Launch)
         }
     }
 
@@ -388,15 +408,20 @@ fn one(entry: &'static str, numbers: [usize; 3]) -> Launch {
 // SAFETY: the entries touch what `launches` names: footprints, scratch and report.
 unsafe impl DeviceCode for Bump {
     fn key(&self, key: &mut Vec<u8>) {
-        key.extend_from_slice(format!("{:?}", self.way).as_bytes());
+        key.extend_from_slice(format!("{:?} {}", self.way, self.chain).as_bytes());
     }
 
     fn source(&self) -> String {
         match self.way {
             Way::Wrong => "an error".to_owned(),
             Way::Missing => "other".to_owned(),
-            way => format!("bump stash fetch find // {way:?}"),
+            way => format!("bump stash fetch find // {way:?} {}", self.chain),
         }
+    }
+
+    fn meanwhile(&self) -> Option<&dyn DeviceCode> {
+        let meanwhile = self.meanwhile.as_deref()?;
+        Some(meanwhile)
     }
 
     fn scratch(&self, _machine: &millpond_hal::code::Machine) -> usize {

@@ -1,0 +1,132 @@
+//! Kernels whose own program has yet to be made: others do their work meanwhile.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use millpond_hal::HostKernel as _;
+
+use super::*;
+
+/// What the code of chains has in common is launched so often for each.
+const MEANWHILE: usize = 3;
+
+impl Bench {
+    /// Launches a chain, waits for it, and counts its launches.
+    fn chain(&self, chain: usize, memory: &Memory) -> usize {
+        self.fake.calls();
+        let point = self.launch(&Arc::new(Bump::chain(100, chain)), &[memory.address()], &[]);
+        assert_eq!(outcome(&self.queue, point), Ok(()));
+        self.launches()
+    }
+
+    /// Waits until so many programs are there.
+    fn await_programs(&self, count: usize) {
+        while self.fake.modules() < count {
+            thread::yield_now();
+        }
+    }
+
+    /// A bench where the program that does the work of chains is there.
+    fn prepared(folder: Option<PathBuf>) -> (Self, Memory) {
+        let bench = Self::with(folder);
+        let memory = bench.memory(MemoryKind::Device, 100);
+        // The first is waited for, and has the other made.
+        assert_eq!(bench.chain(1, &memory), 1);
+        bench.await_programs(2);
+        (bench, memory)
+    }
+
+    fn hold_compiler(&self) -> Gate {
+        let gate = Gate::new();
+        self.compiler.hold(&gate);
+        gate
+    }
+}
+
+#[test]
+fn a_chain_that_has_yet_to_be_compiled_runs_at_once() {
+    watched(|| {
+        let (bench, memory) = Bench::prepared(None);
+        let gate = bench.hold_compiler();
+        for _ in 0..2 {
+            assert_eq!(bench.chain(2, &memory), MEANWHILE);
+        }
+        assert_eq!(bench.fake.modules(), 2);
+        gate.open(Ok(()));
+        let mut runs = 4;
+        while bench.chain(2, &memory) != 1 {
+            runs += 1;
+        }
+        assert_eq!(bench.bytes(&memory, 100), [runs; 100]);
+        let compiled = ["Launch 1", "Scratch 0", "Launch 2"];
+        let compiled = compiled.map(|name| format!("bump stash fetch find // {name}"));
+        assert_eq!(bench.compiler.compiled(), compiled);
+    });
+}
+
+#[test]
+fn what_an_earlier_process_kept_is_enough_to_run_at_once() {
+    watched(|| {
+        let name = format!("millpond-meanwhile-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        drop(Bench::prepared(Some(folder.clone())));
+        let bench = Bench::with(Some(folder.clone()));
+        let memory = bench.memory(MemoryKind::Device, 100);
+        let gate = bench.hold_compiler();
+        // One whose own is kept needs no other.
+        assert_eq!(bench.chain(1, &memory), 1);
+        assert_eq!(bench.fake.modules(), 1);
+        assert_eq!(bench.chain(2, &memory), MEANWHILE);
+        gate.open(Ok(()));
+        bench.device.shutdown();
+        assert_eq!(
+            bench.compiler.compiled(),
+            ["bump stash fetch find // Launch 2"]
+        );
+        std::fs::remove_dir_all(folder).expect("a folder of the test's");
+    });
+}
+
+#[test]
+fn a_program_that_is_being_made_is_finished_before_the_end() {
+    watched(|| {
+        let (bench, memory) = Bench::prepared(None);
+        let gate = bench.hold_compiler();
+        assert_eq!(bench.chain(2, &memory), MEANWHILE);
+        let (ended, end) = channel();
+        let device = Arc::clone(&bench.device);
+        let ending = thread::spawn(move || {
+            device.shutdown();
+            ended.send(()).expect("the test waits");
+        });
+        let answer = end.recv_timeout(Duration::from_millis(50));
+        assert_eq!(answer, Err(RecvTimeoutError::Timeout));
+        gate.open(Ok(()));
+        assert_eq!(end.recv(), Ok(()));
+        ending.join().expect("it has sent");
+        assert_eq!(bench.compiler.compiled().len(), 3);
+    });
+}
+
+#[test]
+fn what_does_not_compile_is_the_hosts_once_that_is_known() {
+    watched(|| {
+        let (bench, memory) = Bench::prepared(None);
+        let wrong = || {
+            Arc::new(Bump {
+                way: Way::Wrong,
+                ..Bump::chain(100, 3)
+            })
+        };
+        let bases = [memory.address()];
+        let point = bench.launch(&wrong(), &bases, &[]);
+        assert_eq!(outcome(&bench.queue, point), Ok(()));
+        while !bench.compiler.compiled().iter().any(|it| it == "an error") {
+            thread::yield_now();
+        }
+        assert!(wrong().device_code().is_some());
+        let point = bench.launch(&wrong(), &bases, &[]);
+        assert_eq!(outcome(&bench.queue, point), Ok(()));
+        assert_eq!(bench.bytes(&memory, 100), [3; 100]);
+    });
+}
