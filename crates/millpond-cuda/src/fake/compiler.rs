@@ -1,5 +1,6 @@
 //! A compiler that is no compiler: a source is the names of entries, and its image is the source.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use millpond_hal::Gate;
@@ -15,6 +16,8 @@ pub(crate) struct FakeCompiler {
     compiled: Mutex<Vec<String>>,
     /// Holds whoever compiles until it is open.
     gate: Mutex<Option<Gate>>,
+    /// Whether it ever held somebody.
+    has_held: AtomicBool,
 }
 
 impl FakeCompiler {
@@ -31,6 +34,11 @@ impl FakeCompiler {
         let mut held = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         *held = Some(gate.clone());
     }
+
+    /// Whether a gate held somebody who compiles.
+    pub(crate) fn has_held(&self) -> bool {
+        self.has_held.load(Ordering::SeqCst)
+    }
 }
 
 impl Compiler for Arc<FakeCompiler> {
@@ -46,6 +54,7 @@ impl Compiler for Arc<FakeCompiler> {
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         if let Some(gate) = gate {
+            self.has_held.store(true, Ordering::SeqCst);
             let (opened, opening) = std::sync::mpsc::channel();
             gate.on_open(move |_| {
                 // Nobody may wait any more.

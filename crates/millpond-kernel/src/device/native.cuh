@@ -8,6 +8,8 @@
 #define MP_APART static __device__ __noinline__
 #define MP_CONSTANT __grid_constant__
 #define MP_ENTRY(name) extern "C" __global__ void __launch_bounds__(256) name
+// One whose blocks have so many threads, and so many of which fit a processor.
+#define MP_ENTRY_OF(name, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name
 
 namespace mp {
 

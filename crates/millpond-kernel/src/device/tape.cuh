@@ -1,5 +1,5 @@
 // One kernel for all chains of a number: threads step through instructions, each a load, a store or a function of
-// values that lie in slots, four of a float at a time, so that what an instruction costs is shared.
+// values that lie in slots, several neighbours at a time, so that what an instruction costs is shared.
 
 constexpr int V = 16 / sizeof(Number);
 typedef mp::pack<Number, V> Pack;
@@ -48,42 +48,41 @@ MP_DEVICE void take(char* to, mp::u64 first, mp::u64 count, const Pack& from) {
     }
 }
 
-MP_DEVICE Pack fetch(const Arguments& a, const Pack (*slots)[256], const Pack& last, mp::u32 from) {
-    if (from == LAST) return last;
-    if (from < SLOTS) return slots[from][threadIdx.x];
-    Pack all;
-#pragma unroll
-    for (int k = 0; k < V; k++) all.set(k, a.scalars[from - SLOTS]);
-    return all;
+// Where an operand lies, in packs from the first slot: of each thread its own, or one for all.
+MP_DEVICE Pack fetch(const Pack* slots, mp::u32 from) {
+    const mp::u32 own = from & COMMON ? 0 : threadIdx.x;
+    return slots[(from & (COMMON - 1)) + own];
 }
 
-MP_ENTRY(tape)(const MP_CONSTANT Arguments a) {
-    __shared__ Pack slots[SLOTS][256];
+MP_ENTRY_OF(tape, 256, 5)(const MP_CONSTANT Arguments a) {
+    __shared__ Pack slots[SLOTS * 256 + SCALARS];
+    if (threadIdx.x < SCALARS) {
+#pragma unroll
+        for (int k = 0; k < V; k++) slots[SLOTS * 256 + threadIdx.x].set(k, a.scalars[threadIdx.x]);
+    }
+    __syncthreads();
     const mp::u64 step = mp::u64(gridDim.x) * 256 * V;
     for (mp::u64 first = (mp::u64(blockIdx.x) * 256 + threadIdx.x) * V; first < a.count; first += step) {
-        Pack last;
-        for (mp::u32 at = 0; at < a.length; at++) {
+        for (mp::u32 at = 0; at < mp::u32(a.length); at++) {
             const uint2 word = a.instructions[at];
-            const mp::u32 what = word.x & 255, to = word.x >> 8 & 255, from = word.x >> 16 & 255, other = word.x >> 24;
-            if (what < TAKE) {
-                const bool is_one = what == BRING_ONE || what == BRING_ONE_TRUTH;
-                if (what < BRING_TRUTH) bring<Number>(a.arrays[from], first, a.count, is_one, last);
-                else bring<bool>(a.arrays[from], first, a.count, is_one, last);
+            const mp::u32 what = word.x & 255, to = word.x >> 8 & 255, from = word.x >> 16;
+            const Pack x = fetch(slots, from), y = fetch(slots, word.y & 65535);
+            Pack made;
+            if (what >= FUNCTIONS) {
+                const Pack z = what < TERNARY ? x : fetch(slots, word.y >> 16);
+                made = carry_out(what, x, y, z);
+            } else if (what == TAKE) {
+                take<Number>(a.arrays[to], first, a.count, x);
+                continue;
+            } else if (what == TAKE_TRUTH) {
+                take<bool>(a.arrays[to], first, a.count, x);
+                continue;
+            } else if (what < BRING_TRUTH) {
+                bring<Number>(a.arrays[from], first, a.count, what == BRING_ONE, made);
             } else {
-                const Pack x = fetch(a, slots, last, from);
-                if (what == TAKE) {
-                    take<Number>(a.arrays[other], first, a.count, x);
-                    continue;
-                }
-                if (what == TAKE_TRUTH) {
-                    take<bool>(a.arrays[other], first, a.count, x);
-                    continue;
-                }
-                const Pack y = what < BINARY ? x : fetch(a, slots, last, other);
-                const Pack z = what < TERNARY ? x : fetch(a, slots, last, word.y & 255);
-                last = carry_out(what, x, y, z);
+                bring<bool>(a.arrays[from], first, a.count, what == BRING_ONE_TRUTH, made);
             }
-            if (to != NOWHERE) slots[to][threadIdx.x] = last;
+            slots[to * 256 + threadIdx.x] = made;
         }
     }
 }

@@ -31,9 +31,9 @@ const ARRAYS: usize = 32;
 const SCALARS: usize = 64;
 const LENGTH: usize = 160;
 
-/// Where an operand lies that is neither in a slot nor a scalar: the last result. A result that goes
-/// there alone is needed by the next instruction only.
-const LAST: u8 = u8::MAX;
+/// Operands are numbered in packs of neighbours: those of a slot, one for each thread, are followed by the
+/// next slot's, and scalars, which all threads have in common, come behind.
+const COMMON: u16 = 1 << 15;
 
 /// What an instruction does that isn't a function. Those of arrays come first, loads before stores.
 const BRING: u8 = 0;
@@ -42,19 +42,23 @@ const BRING_TRUTH: u8 = 2;
 const BRING_ONE_TRUTH: u8 = 3;
 const TAKE: u8 = 4;
 const TAKE_TRUTH: u8 = 5;
-/// Whether a number isn't zero.
+/// The first function of values: whether a number isn't zero, and the same value. The rows' come behind.
+const FUNCTIONS: u8 = 6;
 const TRUTH: u8 = 6;
-/// The same value.
 const SAME: u8 = 7;
-/// The first function.
-const FUNCTIONS: u8 = 8;
+const ROWS: u8 = 8;
+
+/// What most steps are, by the names of bodies: it is looked for before all others.
+const MOST_USED: [&str; 4] = ["add", "subtract", "multiply", "divide"];
 
 /// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Instruction {
     what: u8,
+    /// The slot of what it makes, or the array that it writes.
     to: u8,
-    from: [u8; MAX_INPUTS],
+    /// Operands, or the array that it reads.
+    from: [u16; MAX_INPUTS],
 }
 
 /// What there is to do, as the kernel reads it.
@@ -91,7 +95,7 @@ fn functions(dtype: DType) -> &'static [&'static dyn Body] {
             }
         }
         functions.sort_by_key(|body| body.arity());
-        functions.truncate(usize::from(u8::MAX - FUNCTIONS));
+        functions.truncate(usize::from(u8::MAX - ROWS));
         functions
     })
 }
@@ -125,9 +129,8 @@ impl Tape {
             dtype,
             elements,
             last_uses: last_uses(elements),
-            places: vec![LAST; elements.steps.len()],
+            places: vec![0; elements.steps.len()],
             free: (0..SLOTS as u8).rev().collect(),
-            latest: None,
             instructions: Vec::new(),
         };
         for value in 0..elements.steps.len() {
@@ -138,12 +141,8 @@ impl Tape {
                 DType::Bool => TAKE_TRUTH,
                 _ => TAKE,
             };
-            let from = [writer.operand(value), array as u8, 0];
-            writer.instructions.push(Instruction {
-                what,
-                to: LAST,
-                from,
-            });
+            let (to, from) = (array as u8, [writer.places[value], 0, 0]);
+            writer.instructions.push(Instruction { what, to, from });
         }
         let scalars = elements.scalars.iter().map(|(of, bytes)| match of {
             DType::Bool if dtype == DType::Float32 => widened(f32::from(bytes[0]).to_ne_bytes()),
@@ -187,10 +186,8 @@ struct Writer<'a> {
     elements: &'a Elements,
     last_uses: Vec<usize>,
     /// Where each value lies.
-    places: Vec<u8>,
+    places: Vec<u16>,
     free: SmallVec<[u8; SLOTS]>,
-    /// The value that the last instruction has made.
-    latest: Option<Value>,
     instructions: Vec<Instruction>,
 }
 
@@ -201,7 +198,7 @@ impl Writer<'_> {
         let (what, from) = match step {
             // It lies where it is.
             Step::Scalar(scalar) => {
-                self.places[value] = (SLOTS + scalar) as u8;
+                self.places[value] = COMMON | (SLOTS * THREADS + scalar) as u16;
                 return Some(());
             }
             Step::Load(array) => {
@@ -212,51 +209,40 @@ impl Writer<'_> {
                     (_, true) => BRING_ONE,
                     (_, false) => BRING,
                 };
-                (what, [*array as u8, 0, 0])
+                (what, [*array as u16, 0, 0])
             }
             Step::Convert(from) => {
                 let what = if *dtype == DType::Bool { TRUTH } else { SAME };
-                (what, [self.operand(*from), 0, 0])
+                (what, [self.places[*from], 0, 0])
             }
             Step::Apply(body, inputs) => {
                 let functions = functions(self.dtype);
                 let number = functions.iter().position(|known| is_same(*known, *body))?;
                 let mut from = [0; MAX_INPUTS];
                 for (place, &input) in from.iter_mut().zip(inputs) {
-                    *place = self.operand(input);
+                    *place = self.places[input];
                 }
-                (FUNCTIONS + number as u8, from)
+                (ROWS + number as u8, from)
             }
             Step::Pick(_) | Step::Rule(..) => return None,
         };
         self.release(value);
-        // What the next instruction alone needs isn't kept.
-        let last = self.last_uses[value];
-        let to = if last > value + 1 {
-            self.free.pop()?
-        } else {
-            LAST
-        };
-        self.places[value] = to;
-        self.latest = Some(value);
+        let to = self.free.pop()?;
+        self.places[value] = u16::from(to) * THREADS as u16;
         self.instructions.push(Instruction { what, to, from });
-        Some(())
-    }
-
-    fn operand(&self, value: Value) -> u8 {
-        if self.latest == Some(value) {
-            LAST
-        } else {
-            self.places[value]
+        if self.last_uses[value] == 0 {
+            self.free.push(to);
         }
+        Some(())
     }
 
     /// Gives the slots back of what this step uses last.
     fn release(&mut self, step: Value) {
         for value in 0..step {
-            let place = self.places[value];
-            if self.last_uses[value] == step && usize::from(place) < SLOTS {
-                self.free.push(place);
+            let is_over = self.last_uses[value] == step && self.places[value] < COMMON;
+            if is_over {
+                self.free
+                    .push((usize::from(self.places[value]) / THREADS) as u8);
             }
         }
     }
@@ -284,8 +270,8 @@ impl Tape {
             push_scalar(&mut arguments, self.dtype, bytes);
         }
         for Instruction { what, to, from } in &self.instructions {
-            let [from, other, third] = *from;
-            arguments.push([*what, *to, from, other, third, 0, 0, 0]);
+            let [x, y, z] = from.map(u16::to_le_bytes);
+            arguments.push([*what, *to, x[0], x[1], y[0], y[1], z[0], z[1]]);
         }
         // Nobody reads what is behind the last instruction, but it is an argument all the same.
         for _ in self.instructions.len()..LENGTH {
@@ -315,15 +301,14 @@ fn source(dtype: DType) -> String {
     let _ = writeln!(text, "typedef {} Number;", type_name(dtype));
     let first_of = |arity: usize| {
         let before = functions.iter().filter(|body| body.arity() < arity);
-        usize::from(FUNCTIONS) + before.count()
+        usize::from(ROWS) + before.count()
     };
     for (name, value) in [
         ("SLOTS", SLOTS),
         ("ARRAYS", ARRAYS),
         ("SCALARS", SCALARS),
         ("LENGTH", LENGTH),
-        ("LAST", usize::from(LAST)),
-        ("NOWHERE", usize::from(LAST)),
+        ("COMMON", usize::from(COMMON)),
         ("BRING", usize::from(BRING)),
         ("BRING_ONE", usize::from(BRING_ONE)),
         ("BRING_TRUTH", usize::from(BRING_TRUTH)),
@@ -332,13 +317,13 @@ fn source(dtype: DType) -> String {
         ("TAKE_TRUTH", usize::from(TAKE_TRUTH)),
         ("TRUTH", usize::from(TRUTH)),
         ("SAME", usize::from(SAME)),
-        ("BINARY", first_of(2)),
+        ("FUNCTIONS", usize::from(FUNCTIONS)),
         ("TERNARY", first_of(3)),
     ] {
         let _ = writeln!(text, "constexpr mp::u32 {name} = {value};");
     }
     text.push('\n');
-    let (mut short, mut long) = (String::new(), String::new());
+    let (mut first, mut short, mut long) = (String::new(), String::new(), String::new());
     for (number, body) in functions.iter().enumerate() {
         let (form, template) = (body.form(), body.template());
         define(
@@ -348,7 +333,7 @@ fn source(dtype: DType) -> String {
             form.inputs(),
             form.output,
         );
-        let what = usize::from(FUNCTIONS) + number;
+        let what = usize::from(ROWS) + number;
         let call = |element: &dyn Fn(&str) -> String| {
             let operands: Vec<_> = form
                 .inputs()
@@ -366,7 +351,12 @@ fn source(dtype: DType) -> String {
             let _ = writeln!(long, "        case {what}: return {value};");
         } else {
             let value = call(&|name| format!("{name}.get(k)"));
-            let _ = writeln!(short, "        case {what}: EACH({value})");
+            let name = template.name.rsplit("::").next().unwrap_or_default();
+            if MOST_USED.contains(&name) && form.output == dtype {
+                let _ = writeln!(first, "    if (what == {what}) {{ EACH({value}) }} else");
+            } else {
+                let _ = writeln!(short, "        case {what}: EACH({value}) break;");
+            }
         }
     }
     // Long functions are there once, as calls cost little beside them.
@@ -379,14 +369,14 @@ MP_APART Number carry_out_long(mp::u32 what, Number x, Number y, Number z) {{
     return x;
 }}
 
-#define EACH(value) _Pragma(\"unroll\") for (int k = 0; k < 16 / int(sizeof(Number)); k++) made.set(k, value); break;
+#define EACH(value) _Pragma(\"unroll\") for (int k = 0; k < 16 / int(sizeof(Number)); k++) made.set(k, value);
 MP_DEVICE mp::pack<Number, 16 / sizeof(Number)> carry_out(
     mp::u32 what, const mp::pack<Number, 16 / sizeof(Number)>& x,
     const mp::pack<Number, 16 / sizeof(Number)>& y, const mp::pack<Number, 16 / sizeof(Number)>& z) {{
     mp::pack<Number, 16 / sizeof(Number)> made;
-    switch (what) {{
-        case TRUTH: EACH(Number(x.get(k) != Number(0)))
-        case SAME: EACH(x.get(k))
+{first}    switch (what) {{
+        case TRUTH: EACH(Number(x.get(k) != Number(0))) break;
+        case SAME: EACH(x.get(k)) break;
 {short}        default: EACH(carry_out_long(what, x.get(k), y.get(k), z.get(k)))
     }}
     return made;

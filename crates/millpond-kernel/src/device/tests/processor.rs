@@ -159,8 +159,8 @@ impl Aligned {
 
 /// The names of a source's entries.
 pub(super) fn entries(source: &str) -> impl Iterator<Item = &str> {
-    let parts = source.split("\nMP_ENTRY(").skip(1);
-    parts.map(|part| part.split(')').next().unwrap_or_default())
+    let parts = source.split("\nMP_ENTRY").skip(1);
+    parts.map(|part| part.split(['(', ')', ',']).nth(1).unwrap_or_default())
 }
 
 /// What a source has beyond the prelude, in a namespace of its own.

@@ -10,6 +10,7 @@
 #define MP_APART static
 #define MP_CONSTANT
 #define MP_ENTRY(name) static void name
+#define MP_ENTRY_OF(name, threads, blocks) static void name
 #define __device__
 #define __shared__ static
 #define __restrict__
