@@ -497,8 +497,10 @@ impl Api for Fake {
             let Some(entry) = world.entry(function) else {
                 return Code::INVALID_HANDLE;
             };
-            // SAFETY: the caller's promise: a pointer for the only argument, to as many bytes.
-            let launched = unsafe { Launched::read(parameters.read().cast(), &entry) };
+            // SAFETY: the caller's promise: a pointer for the only argument.
+            let structure = unsafe { parameters.read() };
+            // SAFETY: as above, to as many bytes.
+            let launched = unsafe { Launched::read(structure.cast(), &entry) };
             world.give(stream, Step::Run(entry, launched))
         })
     }

@@ -132,9 +132,9 @@ impl Effects {
         self.list.push_back(effect);
     }
 
-    /// A program is for a thread to make.
-    pub(super) fn make(&mut self, order: Order) {
-        self.list.push_back(Effect::Make(order));
+    /// A program, if there is one, is for a thread to make.
+    pub(super) fn make(&mut self, order: Option<Order>) {
+        self.list.extend(order.map(Effect::Make));
     }
 
     /// Carries everything out; work for threads goes to the crews.

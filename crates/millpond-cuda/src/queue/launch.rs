@@ -65,7 +65,7 @@ impl CudaQueue {
                 self.issue(state, begun, effects);
             }
             Ok(Found::Meanwhile(program, order)) => {
-                order.into_iter().for_each(|order| effects.make(order));
+                effects.make(order);
                 (begun.program, begun.is_meanwhile) = (Some(program), true);
                 self.issue(state, begun, effects);
             }
@@ -129,7 +129,7 @@ impl CudaQueue {
                     }) = made
                     {
                         (begun.program, begun.is_meanwhile) = (Some(program), is_meanwhile);
-                        order.into_iter().for_each(|order| effects.make(order));
+                        effects.make(order);
                     }
                     None
                 }

@@ -59,6 +59,13 @@ impl Bench {
         self.compiler.hold(&gate);
         gate
     }
+
+    /// Waits until somebody compiles who is held.
+    fn await_compiler(&self) {
+        while !self.compiler.has_held() {
+            thread::yield_now();
+        }
+    }
 }
 
 #[test]
@@ -91,6 +98,7 @@ fn what_an_earlier_process_kept_is_enough_to_run_at_once() {
         assert_eq!(bench.chain(1, &memory), 1);
         assert_eq!(bench.fake.modules(), 1);
         assert_eq!(bench.chain(NEW, &memory), MEANWHILE);
+        bench.await_compiler();
         gate.open(Ok(()));
         bench.device.shutdown();
         assert_eq!(bench.compiler.compiled().len(), 1);
@@ -105,20 +113,18 @@ fn a_program_that_is_being_made_is_finished_before_the_end() {
         let (bench, memory, _) = Bench::prepared(None);
         let gate = bench.hold_compiler();
         assert_eq!(bench.chain(NEW, &memory), MEANWHILE);
-        while !bench.compiler.has_held() {
-            thread::yield_now();
-        }
+        bench.await_compiler();
         let (ended, end) = channel();
-        let device = Arc::clone(&bench.device);
-        let ending = thread::spawn(move || {
-            device.shutdown();
-            ended.send(()).expect("the test waits");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                bench.device.shutdown();
+                ended.send(()).expect("the test waits");
+            });
+            let answer = end.recv_timeout(Duration::from_millis(50));
+            assert_eq!(answer, Err(RecvTimeoutError::Timeout));
+            gate.open(Ok(()));
+            assert_eq!(end.recv(), Ok(()));
         });
-        let answer = end.recv_timeout(Duration::from_millis(50));
-        assert_eq!(answer, Err(RecvTimeoutError::Timeout));
-        gate.open(Ok(()));
-        assert_eq!(end.recv(), Ok(()));
-        ending.join().expect("it has sent");
         assert_eq!(bench.compiled(&format!("Launch {NEW}")), 1);
     });
 }
