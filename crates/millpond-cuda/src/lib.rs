@@ -41,9 +41,10 @@
 //!
 //! # Where to look
 //! `api` for the driver's functions, `card` for a device and its errors, `lanes` for how work is
-//! seen to finish, `queue` for the life of a command (`queue/line.rs` is its state machine,
+//! seen to finish, `queue` for the life of a command (`queue/line` is its state machine,
 //! `queue/route.rs` decides who carries it out, `queue/launch.rs` launches kernels and
-//! `queue/hosted.rs` has the host do so), `compiler` and `program` for what sources become, `memory` for the three kinds, `fake` for the driver
+//! `queue/hosted.rs` has the host do so), `compiler` and `program` for what sources become, `order` for
+//! programs that are made while others do their work, `memory` for the three kinds, `fake` for the driver
 //! that the tests run on.
 
 #![allow(
