@@ -7,6 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use millpond_hal::library::{self, LibraryWork, Matrix, Spectrum, Task};
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_kernel::host::value::Storage;
 use millpond_kernel::template::space::Space;
@@ -424,6 +425,42 @@ unsafe impl HostKernel for TransformKernel {
             unsafe { self.run_in::<f64>(bases, range) };
         }
         Ok(())
+    }
+
+    fn library_work(&self) -> Option<LibraryWork> {
+        if self.lines.size() == 0 {
+            return None;
+        }
+        let spectrum = match self.sort {
+            Sort::Forward => Spectrum::Forward,
+            Sort::Inverse => Spectrum::Inverse,
+            Sort::RealForward => Spectrum::RealForward,
+            Sort::RealInverse => Spectrum::RealInverse,
+        };
+        let [taken, made] = self.sort.dtypes(self.real);
+        let [_, results] = self.sort.lengths(self.length);
+        let begins = self.lines.locate(0);
+        let line = |operand: usize, dtype, columns| Matrix {
+            dtype,
+            begin: begins[operand],
+            rows: 1,
+            columns,
+            steps: [0, self.steps[operand]],
+        };
+        let axes = self.lines.axes().iter();
+        Some(LibraryWork {
+            task: Task::Transform {
+                spectrum,
+                length: self.length,
+                scale: self.scale,
+            },
+            operands: [line(0, made, results), line(1, taken, self.given)]
+                .into_iter()
+                .collect(),
+            stack: axes
+                .map(|axis| library::Axis::new(axis.size, &axis.strides))
+                .collect(),
+        })
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,6 +11,7 @@ use std::ops::Range;
 use crate::code::DeviceCode;
 use crate::command::{Address, Touch};
 use crate::error::FailureKind;
+use crate::library::LibraryWork;
 
 /// What a command does with an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -191,6 +192,12 @@ pub unsafe trait HostKernel: Send + Sync {
     /// What devices run instead that don't execute the host's code; `None` leaves the kernel to the
     /// host. Of a kernel that may grow, asked after [`begin`](HostKernel::begin).
     fn device_code(&self) -> Option<&dyn DeviceCode> {
+        None
+    }
+
+    /// What it is to the libraries that a device's vendor has, if it is something that they know. Of
+    /// a kernel that may grow, asked after [`begin`](HostKernel::begin).
+    fn library_work(&self) -> Option<LibraryWork> {
         None
     }
 

@@ -42,7 +42,8 @@
 //!
 //! # Where to look
 //! [`queue`] for the life of a command, [`command`] for what can be asked, [`kernel`] for code
-//! that a host device runs, [`code`] for what other devices compile, [`arena`] for memory that
+//! that a host device runs, [`code`] for what other devices compile, [`library`] for
+//! what their vendors have libraries for, [`arena`] for memory that
 //! other processes are given.
 
 #[allow(
@@ -72,6 +73,7 @@ pub mod info;
 pub mod kernel;
 #[allow(unsafe_code, reason = "passes unsafe calls on to the driver below")]
 pub mod layers;
+pub mod library;
 pub mod life;
 pub mod needs;
 #[allow(
@@ -99,6 +101,7 @@ pub use error::{DeviceError, Failure, FailureKind};
 pub use gate::Gate;
 pub use info::{Cache, DeviceClass, DeviceInfo, device_label};
 pub use kernel::{Access, Footprint, Growing, HostKernel, KernelError, Moves, Traffic};
+pub use library::LibraryWork;
 pub use life::Life;
 pub use point::{Point, Progress, QueueId};
 pub use queue::{Joined, Queue, QueueOptions, Times, Wait};

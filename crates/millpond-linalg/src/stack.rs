@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use millpond_hal::library::{self, LibraryWork, Matrix, Task};
 use millpond_hal::{Access, Footprint};
+use millpond_kernel::template::space::Space;
 use millpond_types::shape::ShapeError;
 use millpond_types::{Layout, Shape};
 
@@ -78,4 +80,26 @@ pub(crate) fn check_shape(
 /// The shape of a stack of matrices or vectors.
 pub(crate) fn stacked(outer: &[usize], inner: &[usize]) -> Shape {
     outer.iter().chain(inner).copied().collect()
+}
+
+/// What is done to every matrix of a stack, in the words of libraries. Matrices lie where the operands
+/// of the space begin, whatever they say themselves. `None` where there is nothing to do.
+pub(crate) fn work_of(
+    task: Task,
+    stack: &Space,
+    matrices: impl IntoIterator<Item = Matrix>,
+) -> Option<LibraryWork> {
+    if stack.size() == 0 {
+        return None;
+    }
+    let begins = stack.locate(0);
+    let placed = |(matrix, begin)| Matrix { begin, ..matrix };
+    let axes = stack.axes().iter();
+    Some(LibraryWork {
+        task,
+        operands: matrices.into_iter().zip(begins).map(placed).collect(),
+        stack: axes
+            .map(|axis| library::Axis::new(axis.size, &axis.strides))
+            .collect(),
+    })
 }

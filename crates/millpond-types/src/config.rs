@@ -15,6 +15,7 @@
 //! | `MILLPOND_HUGE_PAGES` | `0` | don't ask for huge pages |
 //! | `MILLPOND_CUDA` | `0`, a path | don't look for NVIDIA devices; the library of NVIDIA's driver, where the system's loader doesn't find it |
 //! | `MILLPOND_NVRTC` | a path | the library of NVIDIA's compiler, where neither the system nor a Python package has it |
+//! | `MILLPOND_CUBLAS`, `MILLPOND_CUFFT`, `MILLPOND_CUSOLVER` | a path | the libraries of NVIDIA's for products, transforms and decompositions, likewise |
 //! | `MILLPOND_CACHE_DIR` | a path | the folder for compiled kernels, in place of `millpond` in `XDG_CACHE_HOME` or `~/.cache` |
 //! | `MILLPOND_DEVICE` | a device's name: `cuda:0` | the device that work goes to unless told otherwise |
 
@@ -62,6 +63,12 @@ pub struct Config {
     pub cuda_library: Option<String>,
     /// `MILLPOND_NVRTC`.
     pub cuda_compiler: Option<String>,
+    /// `MILLPOND_CUBLAS`.
+    pub cuda_products: Option<String>,
+    /// `MILLPOND_CUFFT`.
+    pub cuda_transforms: Option<String>,
+    /// `MILLPOND_CUSOLVER`.
+    pub cuda_solvers: Option<String>,
     /// `MILLPOND_CACHE_DIR`, or where such things belong on the system; `None` without a home.
     pub cache: Option<PathBuf>,
     /// `MILLPOND_DEVICE`.
@@ -99,6 +106,9 @@ impl Config {
             Some(text) => config.warn("MILLPOND_CUDA", text, "0 or a path"),
         }
         config.cuda_compiler = lookup("MILLPOND_NVRTC");
+        config.cuda_products = lookup("MILLPOND_CUBLAS");
+        config.cuda_transforms = lookup("MILLPOND_CUFFT");
+        config.cuda_solvers = lookup("MILLPOND_CUSOLVER");
         config.device = lookup("MILLPOND_DEVICE");
         config.cache = lookup("MILLPOND_CACHE_DIR").map(PathBuf::from).or_else(|| {
             let home = lookup("HOME").map(|home| Path::new(&home).join(".cache"));

@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use faer::Mat;
-use millpond_hal::{Address, FailureKind, Footprint, HostKernel, KernelError};
+use millpond_hal::library::{LibraryWork, Matrix, Task, Undefined};
+use millpond_hal::{Address, Footprint, HostKernel, KernelError};
 use millpond_kernel::template::space::{MAX_OPERANDS, Space};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
@@ -12,9 +13,9 @@ use num_complex::Complex;
 use smallvec::SmallVec;
 
 use super::field::Field;
-use super::routine::{Routine, Undefined, Value};
+use super::routine::{Routine, Value};
 use crate::error::LinalgError;
-use crate::stack::{check_shape, outer, reads, stacked};
+use crate::stack::{check_shape, outer, reads, stacked, work_of};
 
 /// Multiplications worth a thread of their own.
 const GRAIN: usize = 1 << 15;
@@ -252,9 +253,24 @@ unsafe impl HostKernel for DecompositionKernel {
                 // SAFETY: the caller's promise.
                 unsafe { self.take_apart::<f64>(bases, number) }
             };
-            outcome.map_err(|Undefined(reason)| KernelError::new(FailureKind::Numeric, reason))?;
+            outcome?;
         }
         Ok(())
+    }
+
+    fn library_work(&self) -> Option<LibraryWork> {
+        let task = Task::Factorisation(self.routine.factorisation()?);
+        if self.parts.iter().any(|part| part.rows * part.columns == 0) {
+            return None;
+        }
+        let matrices = self.parts.iter().map(|part| Matrix {
+            dtype: part.dtype,
+            begin: 0,
+            rows: part.rows,
+            columns: part.columns,
+            steps: part.steps,
+        });
+        work_of(task, &self.stack, matrices)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

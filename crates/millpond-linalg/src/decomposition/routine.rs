@@ -1,6 +1,7 @@
 //! What is done to one matrix.
 
 use faer::{Mat, MatRef, Side};
+use millpond_hal::library::{Factorisation, Undefined};
 use millpond_types::DType;
 use num_complex::Complex;
 
@@ -46,9 +47,6 @@ pub enum Routine {
     /// The eigenvalues and the eigenvectors.
     Eigen,
 }
-
-/// Numbers for which a result is undefined; the text says why.
-pub(super) struct Undefined(pub(super) &'static str);
 
 /// One result.
 pub(super) enum Value<T> {
@@ -100,6 +98,23 @@ impl Routine {
             Self::Eigenvalues => "eigvals",
             Self::Eigen => "eig",
         }
+    }
+
+    /// What libraries of devices call it, of those that they have.
+    pub(super) const fn factorisation(self) -> Option<Factorisation> {
+        Some(match self {
+            Self::Cholesky { upper } => Factorisation::Cholesky { upper },
+            Self::Determinant => Factorisation::Determinant,
+            Self::LogDeterminant => Factorisation::LogDeterminant,
+            Self::Inverse => Factorisation::Inverse,
+            Self::Solve => Factorisation::Solve,
+            Self::Qr { .. } => Factorisation::Qr,
+            Self::Svd { .. } => Factorisation::Svd,
+            Self::SingularValues => Factorisation::SingularValues,
+            Self::SelfAdjointEigenvalues => Factorisation::SelfAdjointEigenvalues,
+            Self::SelfAdjointEigen => Factorisation::SelfAdjointEigen,
+            Self::Eigenvalues | Self::Eigen => return None,
+        })
     }
 
     /// Matrices that it takes.
@@ -195,21 +210,21 @@ impl Routine {
             Self::Svd { full } => svd(matrix, full),
             Self::SingularValues => {
                 let (scaled, scale) = in_range(matrix)?;
-                let values = scaled.singular_values().map_err(|_| DIVERGED)?;
+                let values = scaled.singular_values().map_err(|_| Undefined::Diverged)?;
                 Ok(vec![Value::Real(reals(values.into_iter(), scale))])
             }
             Self::SelfAdjointEigenvalues => {
                 let (scaled, scale) = in_range(matrix)?;
                 let values = scaled
                     .self_adjoint_eigenvalues(Side::Lower)
-                    .map_err(|_| DIVERGED)?;
+                    .map_err(|_| Undefined::Diverged)?;
                 Ok(vec![Value::Real(reals(values.into_iter(), scale))])
             }
             Self::SelfAdjointEigen => {
                 let (scaled, scale) = in_range(matrix)?;
                 let found = scaled
                     .self_adjoint_eigen(Side::Lower)
-                    .map_err(|_| DIVERGED)?;
+                    .map_err(|_| Undefined::Diverged)?;
                 let values = found
                     .S()
                     .column_vector()
@@ -220,7 +235,7 @@ impl Routine {
             }
             Self::Eigenvalues => {
                 let (scaled, scale) = in_range(matrix)?;
-                let values = scaled.eigenvalues().map_err(|_| DIVERGED)?;
+                let values = scaled.eigenvalues().map_err(|_| Undefined::Diverged)?;
                 let values = Mat::from_fn(rows, 1, |row, _| values[row] * scale);
                 Ok(vec![Value::Complex(values)])
             }
@@ -261,8 +276,6 @@ impl Routine {
     }
 }
 
-const DIVERGED: Undefined = Undefined("the iteration did not converge");
-
 fn scalar<T: Field>(value: T) -> Value<T> {
     Value::Same(Mat::from_fn(1, 1, |_, _| value))
 }
@@ -300,7 +313,7 @@ fn cholesky<T: Field>(matrix: MatRef<'_, T>, upper: bool) -> Outcome<T> {
             lower(column, row).conjugate()
         }
     });
-    let refused = Undefined("the matrix is not positive definite");
+    let refused = Undefined::NotPositiveDefinite;
     let Ok(factor) = wanted.llt(Side::Lower) else {
         return Err(refused);
     };
@@ -324,7 +337,7 @@ fn cholesky<T: Field>(matrix: MatRef<'_, T>, upper: bool) -> Outcome<T> {
 fn regular<T: Field>(matrix: MatRef<'_, T>) -> Result<Factors<T>, Undefined> {
     let factors = Factors::of(matrix);
     if factors.is_singular() {
-        return Err(Undefined("the matrix is singular"));
+        return Err(Undefined::Singular);
     }
     Ok(factors)
 }
@@ -357,7 +370,7 @@ fn svd<T: Field>(matrix: MatRef<'_, T>, full: bool) -> Outcome<T> {
     } else {
         scaled.thin_svd()
     };
-    let found = found.map_err(|_| DIVERGED)?;
+    let found = found.map_err(|_| Undefined::Diverged)?;
     let values = found
         .S()
         .column_vector()
@@ -387,7 +400,7 @@ fn in_range<T: Field>(matrix: MatRef<'_, T>) -> Result<(Mat<T>, f64), Undefined>
             .flat_map(|column| column.iter().map(|&x| x.modulus()))
     };
     if !moduli().all(f64::is_finite) {
-        return Err(Undefined("the matrix has infinities or NaNs"));
+        return Err(Undefined::NotFinite);
     }
     let largest = moduli().fold(0.0, f64::max);
     let exponent = if largest == 0.0 {
@@ -414,11 +427,11 @@ type Eigen = (Vec<Complex<f64>>, Mat<Complex<f64>>);
 /// Eigenvalues and eigenvectors of length one. Where eigenvalues coincide and their vectors do as
 /// well, these may leave the range on the way, which is an error like any other.
 fn eigen<T: Field>(matrix: MatRef<'_, T>) -> Result<Eigen, Undefined> {
-    let found = matrix.eigen().map_err(|_| DIVERGED)?;
+    let found = matrix.eigen().map_err(|_| Undefined::Diverged)?;
     let vectors = with_unit_columns(found.U());
     let is_fine = |value: &Complex<f64>| value.is_finite();
     if !vectors.col_iter().all(|column| column.iter().all(is_fine)) {
-        return Err(DIVERGED);
+        return Err(Undefined::Diverged);
     }
     Ok((found.S().column_vector().iter().copied().collect(), vectors))
 }

@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use millpond_hal::library::{LibraryWork, Matrix, Task};
 use millpond_hal::{Address, Footprint, HostKernel, KernelError};
 use millpond_kernel::template::space::{Offsets, Space};
 use millpond_types::shape::Tuple;
@@ -18,7 +19,7 @@ use num_complex::Complex;
 use crate::error::LinalgError;
 use crate::number::{Number, check_dtype, with_number};
 use crate::product::check_aligned;
-use crate::stack::{Extents, check_shape, outer, stacked, steps};
+use crate::stack::{Extents, check_shape, outer, stacked, steps, work_of};
 use sum::Line;
 
 /// Elements of a piece.
@@ -246,6 +247,24 @@ unsafe impl HostKernel for DotKernel {
         }
         with_number!(self.dtype, merge, merge);
         Ok(())
+    }
+
+    fn library_work(&self) -> Option<LibraryWork> {
+        let [lhs, rhs] = self.steps;
+        let matrix = |rows, columns, steps| Matrix {
+            dtype: self.dtype,
+            begin: 0,
+            rows,
+            columns,
+            steps,
+        };
+        let matrices = [
+            matrix(1, 1, [0, 0]),
+            matrix(1, self.length, [0, lhs]),
+            matrix(self.length, 1, [rhs, 0]),
+        ];
+        let conjugates = self.conjugate;
+        work_of(Task::Product { conjugates }, &self.sums, matrices)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,6 +15,7 @@ use std::fmt;
 use std::ops::Range;
 
 use gemm::Parallelism;
+use millpond_hal::library::{LibraryWork, Matrix, Task};
 use millpond_hal::{Address, Footprint, HostKernel, KernelError};
 use millpond_kernel::template::space::Space;
 use millpond_types::shape::Tuple;
@@ -23,7 +24,7 @@ use num_complex::Complex;
 
 use crate::error::LinalgError;
 use crate::number::{Number, check_dtype, with_number};
-use crate::stack::{Extents, check_shape, outer, stacked, steps};
+use crate::stack::{Extents, check_shape, outer, stacked, steps, work_of};
 use small::Sequence;
 
 const OPERATION: &str = "matmul";
@@ -371,6 +372,29 @@ unsafe impl HostKernel for ProductKernel {
             unsafe { block.compute(self.dtype) };
         }
         Ok(())
+    }
+
+    fn library_work(&self) -> Option<LibraryWork> {
+        if self.extents.filled == 0 {
+            return None;
+        }
+        let Size {
+            rows,
+            columns,
+            inner,
+        } = self.size;
+        let item = self.dtype.size() as isize;
+        let sizes = [[rows, columns], [rows, inner], [inner, columns]];
+        let matrices = sizes.into_iter().zip(self.steps);
+        let matrices = matrices.map(|([rows, columns], steps)| Matrix {
+            dtype: self.dtype,
+            begin: 0,
+            rows,
+            columns,
+            steps: steps.map(|step| step * item),
+        });
+        let task = Task::Product { conjugates: false };
+        work_of(task, &self.products, matrices)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
