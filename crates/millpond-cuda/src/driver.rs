@@ -6,11 +6,13 @@ use std::sync::{Arc, OnceLock};
 
 use millpond_hal::{Device, DeviceError, Driver};
 
-use crate::api::{Found, Search, search};
+use crate::api::{self, Found};
 use crate::card::Card;
 use crate::compiler;
 use crate::device::{CudaDevice, System};
+use crate::library::Libraries;
 use crate::program::{Store, Workshop};
+use crate::search;
 
 /// The name that device names begin with.
 pub(crate) const NAME: &str = "cuda";
@@ -23,7 +25,13 @@ pub struct CudaConfig {
     pub library: Option<PathBuf>,
     /// Where the compiler's library is, NVRTC. `None` looks for one.
     pub compiler: Option<PathBuf>,
-    /// Folders of Python packages, of which the vendor's have a compiler.
+    /// Where the library for products of matrices is, cuBLAS. `None` looks for one.
+    pub products: Option<PathBuf>,
+    /// The same of that for Fourier transforms, cuFFT.
+    pub transforms: Option<PathBuf>,
+    /// The same of that for factorisations of matrices, cuSOLVER.
+    pub solvers: Option<PathBuf>,
+    /// Folders of Python packages, of which the vendor's have a compiler and libraries.
     pub packages: Vec<PathBuf>,
     /// The folder where compiled kernels are kept. `None` keeps them for the process only.
     pub cache: Option<PathBuf>,
@@ -51,9 +59,9 @@ pub struct CudaDriver {
 
 /// What looking for devices came to.
 struct Outcome {
-    search: Search,
+    search: api::Search,
     /// Who looked for a compiler found this.
-    compilers: compiler::Search,
+    compilers: search::Search,
     system: Option<Arc<System>>,
     /// Devices that are there but can't be used, each a message.
     unusable: Vec<String>,
@@ -79,24 +87,35 @@ impl CudaDriver {
     /// A driver that is there, and what makes programs for it.
     #[cfg(test)]
     pub(crate) fn over_both(api: Found, workshop: Option<Workshop>) -> Self {
+        Self::over_all(api, workshop, Libraries::none())
+    }
+
+    /// The same with libraries.
+    #[cfg(test)]
+    pub(crate) fn over_all(api: Found, workshop: Option<Workshop>, libraries: Libraries) -> Self {
         let driver = Self::new(CudaConfig::default());
-        let mut search = Search::default();
-        let api = crate::api::start(&mut search, api);
-        let outcome = Outcome::of(search, api, |_| (compiler::Search::default(), workshop));
+        let mut search = api::Search::default();
+        let api = api::start(&mut search, api);
+        let outcome = Outcome::of(search, api, |_| {
+            (search::Search::default(), workshop, libraries)
+        });
         assert!(driver.found.set(outcome).is_ok(), "set for the first time");
         driver
     }
 
     fn outcome(&self) -> &Outcome {
         self.found.get_or_init(|| {
-            let (search, api) = search(self.config.library.as_deref());
-            Outcome::of(search, api, |driver| self.workshop(driver))
+            let (search, api) = api::search(self.config.library.as_deref());
+            Outcome::of(search, api, |driver| {
+                let (compilers, workshop) = self.workshop(driver);
+                (compilers, workshop, self.libraries(driver))
+            })
         })
     }
 
     /// What makes programs for devices of a driver that offers this version of CUDA.
-    fn workshop(&self, driver: i32) -> (compiler::Search, Option<Workshop>) {
-        let places = compiler::Places {
+    fn workshop(&self, driver: i32) -> (search::Search, Option<Workshop>) {
+        let places = search::Places {
             library: self.config.compiler.clone(),
             packages: self.config.packages.clone(),
         };
@@ -106,6 +125,13 @@ impl CudaDriver {
             search,
             compiler.map(|compiler| Workshop::new(compiler, store)),
         )
+    }
+
+    /// The libraries of mathematics for such a driver.
+    fn libraries(&self, driver: i32) -> Libraries {
+        let config = &self.config;
+        let users = [&config.products, &config.transforms, &config.solvers];
+        Libraries::new(users.map(Clone::clone), &config.packages, driver)
     }
 
     /// What was looked for and what became of it, as a sentence for people: which libraries were
@@ -135,16 +161,23 @@ impl CudaDriver {
         }
         Some(text)
     }
+
+    /// The same of the libraries for products, transforms and factorisations, each with its name; none
+    /// where there is no device that would use them. They are loaded for that.
+    #[must_use]
+    pub fn library_reports(&self) -> Vec<(&'static str, String)> {
+        let system = self.outcome().system.as_ref();
+        system.map_or_else(Vec::new, |system| system.libraries.reports())
+    }
 }
 
+/// What is found besides the driver: who makes programs, and libraries.
+type Company = (search::Search, Option<Workshop>, Libraries);
+
 impl Outcome {
-    fn of(
-        search: Search,
-        api: Option<Found>,
-        workshop: impl FnOnce(i32) -> (compiler::Search, Option<Workshop>),
-    ) -> Self {
+    fn of(search: api::Search, api: Option<Found>, company: impl FnOnce(i32) -> Company) -> Self {
         let mut outcome = Self {
-            compilers: compiler::Search::default(),
+            compilers: search::Search::default(),
             system: None,
             search,
             unusable: Vec::new(),
@@ -172,13 +205,14 @@ impl Outcome {
         if cards.is_empty() {
             return outcome;
         }
-        let (compilers, workshop) = workshop(outcome.search.version.unwrap_or_default());
+        let version = outcome.search.version.unwrap_or_default();
+        let (compilers, workshop, libraries) = company(version);
         outcome.compilers = compilers;
         for card in &mut cards {
             card.info.compiles = workshop.is_some();
         }
         let cards: Vec<Arc<Card>> = cards.into_iter().map(Arc::new).collect();
-        let system = Arc::new(System::new(cards.clone(), workshop));
+        let system = Arc::new(System::new(cards.clone(), workshop, libraries));
         let devices = cards.iter().map(|card| CudaDevice::new(card, &system));
         outcome.devices = devices.map(Arc::new).collect();
         outcome.system = Some(system);

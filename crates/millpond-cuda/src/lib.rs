@@ -63,6 +63,7 @@ mod driver;
 #[cfg(test)]
 mod fake;
 mod lanes;
+mod library;
 mod memory;
 mod order;
 mod pace;
@@ -70,6 +71,7 @@ mod program;
 mod queue;
 mod reports;
 mod scratch;
+mod search;
 mod staging;
 mod station;
 mod table;

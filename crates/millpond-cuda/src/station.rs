@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::courier::Courier;
 use crate::crew::Crew;
 use crate::lanes::Lanes;
+use crate::library::{Libraries, Toolbox};
 use crate::memory::Places;
 use crate::order::Orders;
 use crate::program::{Programs, Workshop};
@@ -24,15 +25,22 @@ pub(crate) struct System {
     pub(crate) registry: Registry,
     /// What makes programs of kernels, if there is a compiler.
     pub(crate) workshop: Option<Workshop>,
+    /// Libraries of mathematics, as far as there are any.
+    pub(crate) libraries: Libraries,
     /// Pairs of devices of which the first has been let reach the second, as far as it can.
     linked: Mutex<HashSet<(Ordinal, Ordinal)>>,
 }
 
 impl System {
-    pub(crate) fn new(cards: Vec<Arc<Card>>, workshop: Option<Workshop>) -> Self {
+    pub(crate) fn new(
+        cards: Vec<Arc<Card>>,
+        workshop: Option<Workshop>,
+        libraries: Libraries,
+    ) -> Self {
         Self {
             cards,
             workshop,
+            libraries,
             places: Places::default(),
             registry: Registry::default(),
             linked: Mutex::default(),
@@ -64,6 +72,8 @@ pub(crate) struct Station {
     pub(crate) staging: Staging,
     pub(crate) programs: Programs,
     pub(crate) orders: Orders,
+    /// What libraries keep for the device.
+    pub(crate) toolbox: Toolbox,
     pub(crate) reports: Reports,
     pub(crate) clock: Clock,
     pub(crate) crew: Arc<Crew>,
@@ -85,6 +95,7 @@ impl Station {
             staging: Staging::default(),
             programs: Programs::default(),
             orders: Orders::default(),
+            toolbox: Toolbox::default(),
             reports: Reports::default(),
             clock: Clock::default(),
             closing: AtomicBool::new(false),
@@ -94,6 +105,13 @@ impl Station {
 
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::SeqCst)
+    }
+
+    /// Keeps what a library didn't take: it is carried out in another way.
+    pub(crate) fn complain(&self, error: &CudaError) {
+        if let Some(workshop) = &self.system.workshop {
+            workshop.complain(format!("a library refuses work: {error}"));
+        }
     }
 
     /// Sets the clock by which commands are timed.
@@ -128,6 +146,7 @@ impl Drop for Station {
         if self.card.is_used()
             && let Ok(current) = self.card.enter_lost()
         {
+            self.toolbox.close(self);
             self.clock.close(&current);
             self.programs.close(&current);
             self.reports.close(&current);

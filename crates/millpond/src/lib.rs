@@ -122,7 +122,7 @@ pub use millpond_runtime::{
 #[doc(inline)]
 pub use millpond_types::{DType, Scalar};
 pub use process::{
-    cuda_compiler_report, cuda_report, default_device, device, devices, look_in_packages, registry,
-    shutdown, take_races,
+    cuda_compiler_report, cuda_library_reports, cuda_report, default_device, device, devices,
+    look_in_packages, registry, shutdown, take_races,
 };
 pub use recording::recording_problem;

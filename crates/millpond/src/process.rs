@@ -73,6 +73,9 @@ fn cuda() -> Option<&'static Arc<CudaDriver>> {
         let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
         let mut cuda = CudaConfig::with_library(path(&config.cuda_library));
         cuda.compiler = path(&config.cuda_compiler);
+        cuda.products = path(&config.cuda_products);
+        cuda.transforms = path(&config.cuda_transforms);
+        cuda.solvers = path(&config.cuda_solvers);
         cuda.packages.clone_from(&lock_packages());
         cuda.cache = config.cache.as_ref().map(|cache| cache.join("cuda"));
         config.cuda.then(|| Arc::new(CudaDriver::new(cuda)))
@@ -102,6 +105,18 @@ pub fn cuda_report() -> Option<String> {
 /// ```
 pub fn cuda_compiler_report() -> Option<String> {
     cuda().and_then(|driver| driver.compiler_report())
+}
+
+/// The same of the libraries for products, transforms and decompositions on these devices, each with
+/// its name; none where there is no device that would use them.
+///
+/// ```
+/// for (name, report) in millpond::cuda_library_reports() {
+///     println!("{name}: {report}");
+/// }
+/// ```
+pub fn cuda_library_reports() -> Vec<(&'static str, String)> {
+    cuda().map_or_else(Vec::new, |driver| driver.library_reports())
 }
 
 /// Folders of Python packages, in which vendors' libraries are looked for when the first device is.

@@ -72,6 +72,8 @@ def _report() -> int:
     report = _millpond.cuda_compiler_report()
     if report is not None:
         print("NVRTC:      ", report)
+    for name, report in _millpond.cuda_library_reports():
+        print(f"{name + ':':12} {report}")
     failed = False
     for device in millpond.devices():
         print(f"\ndevice {device}")

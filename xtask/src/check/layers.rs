@@ -112,9 +112,16 @@ const TABLE: &[Row] = &[
 /// The crate of contract suites: tests may use it, programs may not.
 const TESTKIT: &str = "millpond-testkit";
 
-/// What tests of any crate may use: the contract suites, the backend that every machine has, and the runtime, which tests
-/// of a backend put above it.
-const IN_TESTS: &[&str] = &[TESTKIT, "millpond-hal", "millpond-cpu", "millpond-runtime"];
+/// What tests of any crate may use: the contract suites, the backend that every machine has, the runtime, which tests
+/// of a backend put above it, and kernels that are work of a device's libraries as well.
+const IN_TESTS: &[&str] = &[
+    TESTKIT,
+    "millpond-hal",
+    "millpond-cpu",
+    "millpond-runtime",
+    "millpond-linalg",
+    "millpond-fft",
+];
 
 /// An edge of the dependency graph inside the workspace.
 struct Edge {

@@ -26,6 +26,11 @@ impl CudaError {
         }
     }
 
+    /// A call of a library that was refused, and what it said.
+    pub(crate) const fn refused(call: &'static str, text: String) -> Self {
+        Self::Refused { call, text }
+    }
+
     pub(super) const fn lacking(what: &'static str) -> Self {
         Self::Lacking(what)
     }

@@ -9,7 +9,7 @@ mod table;
 
 use std::fmt;
 
-pub(crate) use search::{Places, Search, search};
+pub(crate) use search::search;
 
 /// Code as the driver loads it, with a zero behind it.
 pub(crate) type Image = Vec<u8>;

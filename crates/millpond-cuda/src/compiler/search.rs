@@ -1,7 +1,6 @@
-//! Finding the compiler, and saying what was looked for.
+//! The compiler among CUDA's libraries.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use libloading::Library;
@@ -9,94 +8,25 @@ use libloading::Library;
 use super::Compiler;
 use super::library::{LoadedCompiler, check};
 use super::table::{Nvrtc, Table};
-use crate::tried::{Tried, reason_of};
+use crate::search::{Places, Search, Version, Wanted};
+use crate::tried::reason_of;
 
-/// The major versions of CUDA whose compiler is known, the newest first.
-const MAJORS: [i32; 2] = [13, 12];
-
-/// Where a vendor's Python packages have the library, in a folder of packages.
-const PACKAGES: [&str; 3] = [
-    "nvidia/cu13/lib",
-    "nvidia/cuda_nvrtc/lib",
-    "nvidia/cu12/lib",
-];
-
-/// Where systems have it that the loader doesn't know.
-const FOLDERS: [&str; 1] = ["/usr/local/cuda/lib64"];
+const WANTED: Wanted = Wanted {
+    name: "NVRTC",
+    file: "libnvrtc.so",
+    numbers: &[(13, 13), (12, 12)],
+    package: "cuda_nvrtc",
+};
 
 /// What a compiler loads by its name when it is first used, next to itself.
 const COMPANION: &str = "libnvrtc-builtins.so";
 
-/// Where to look.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places {
-    /// The library, by the user's word; nothing else is looked at then.
-    pub(crate) library: Option<PathBuf>,
-    /// Folders of Python packages.
-    pub(crate) packages: Vec<PathBuf>,
-}
-
-/// What was looked for, and what became of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Search {
-    tried: Tried,
-    /// The version that was found.
-    version: Option<(i32, i32)>,
-}
-
-impl fmt::Display for Search {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.tried)?;
-        match self.version {
-            Some((major, minor)) => write!(f, ", NVRTC {major}.{minor}"),
-            None => Ok(()),
-        }
-    }
-}
-
 /// Loads a compiler that makes code which a driver of this version of CUDA (13000 is 13.0) takes.
 pub(crate) fn search(places: &Places, driver: i32) -> (Search, Option<Arc<dyn Compiler>>) {
-    let mut search = Search::default();
-    for candidate in candidates(places, driver / 1000) {
-        match load(&candidate, driver / 1000) {
-            Ok((version, compiler)) => {
-                search.tried.0.push((candidate, None));
-                search.version = Some(version);
-                return (search, Some(compiler));
-            }
-            Err(reason) => search.tried.0.push((candidate, Some(reason))),
-        }
-    }
-    (search, None)
+    WANTED.find(places, driver, |path| load(path, driver / 1000))
 }
 
-/// The libraries to try: names for the system's loader, and files that are there.
-fn candidates(places: &Places, newest: i32) -> Vec<PathBuf> {
-    if let Some(library) = &places.library {
-        return vec![library.clone()];
-    }
-    let majors = MAJORS.iter().filter(|&&major| major <= newest);
-    let names: Vec<String> = majors.map(|major| format!("libnvrtc.so.{major}")).collect();
-    let mut candidates: Vec<PathBuf> = Vec::new();
-    let packages = places.packages.iter();
-    let packages = packages.flat_map(|folder| PACKAGES.iter().map(|package| folder.join(package)));
-    let folders: Vec<PathBuf> = packages.chain(FOLDERS.iter().map(PathBuf::from)).collect();
-    for name in &names {
-        candidates.push(PathBuf::from(name));
-        let files = folders.iter().map(|folder| folder.join(name));
-        for file in files.filter(|file| file.exists()) {
-            if !candidates.contains(&file) {
-                candidates.push(file);
-            }
-        }
-    }
-    candidates
-}
-
-/// A compiler with its version.
-type Loaded = ((i32, i32), Arc<dyn Compiler>);
-
-fn load(path: &Path, newest: i32) -> Result<Loaded, String> {
+fn load(path: &Path, newest: i32) -> Result<(Version, Arc<dyn Compiler>), String> {
     // SAFETY: loading runs the initialisers of the library. The names are those of CUDA's
     // compiler; a path is the user's word that it is one.
     let library = unsafe { Library::new(path) }.map_err(|error| reason_of(&error))?;
@@ -138,6 +68,8 @@ fn keep_companion(path: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
@@ -168,13 +100,5 @@ mod tests {
             search.to_string().contains("it lacks nvrtcVersion, "),
             "{search}"
         );
-    }
-
-    #[test]
-    fn no_compiler_is_newer_than_the_driver() {
-        let names = candidates(&Places::default(), 12);
-        assert_eq!(names.first(), Some(&PathBuf::from("libnvrtc.so.12")));
-        let names = candidates(&Places::default(), 13);
-        assert_eq!(names.first(), Some(&PathBuf::from("libnvrtc.so.13")));
     }
 }

@@ -60,7 +60,7 @@ impl World {
         name: &str,
     ) -> Option<FunctionHandle> {
         let source = self.modules.get(&module)?;
-        source.split_whitespace().find(|entry| *entry == name)?;
+        names(source).find(|entry| *entry == name)?;
         let handle = FunctionHandle(self.next());
         self.functions.insert(handle, name.to_owned());
         Some(handle)
@@ -70,4 +70,9 @@ impl World {
     pub(super) fn entry(&self, function: FunctionHandle) -> Option<Entry> {
         self.entries.get(self.functions.get(&function)?).cloned()
     }
+}
+
+/// The names in a source.
+fn names(source: &str) -> impl Iterator<Item = &str> {
+    source.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
 }

@@ -11,6 +11,7 @@ mod calls;
 mod code;
 mod compiler;
 mod engine;
+mod library;
 mod telling;
 mod tests;
 mod world;
@@ -20,8 +21,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::api::{Code, ContextHandle, Ordinal, StreamHandle};
+use crate::library::Status;
 use code::{Entry, Launched};
 pub(crate) use compiler::FakeCompiler;
+use library::Area;
 use world::{Kind, Step, World};
 
 /// Bytes of memory of each device.
@@ -189,6 +192,47 @@ impl Fake {
         });
         self.shared.wake.notify_all();
         answer
+    }
+
+    /// A call of a library that gives a stream a step, which touches these areas.
+    fn step_of_library(
+        &self,
+        name: &'static str,
+        stream: StreamHandle,
+        areas: &[Area],
+        body: impl Fn() + Send + Sync + 'static,
+    ) -> Status {
+        let entry = Entry {
+            bytes: 0,
+            body: Arc::new(move |_| body()),
+        };
+        let arguments = Vec::new();
+        {
+            let world = self.shared.lock();
+            for area in areas {
+                let is_live = world.is_live(area.address, area.bytes);
+                assert!(is_live, "{name}: {area:?} is no memory");
+            }
+        }
+        let step = Step::Run(entry, Launched { arguments });
+        match self.step(name, stream, step) {
+            Code::SUCCESS => Status::SUCCESS,
+            _ => Status(13),
+        }
+    }
+
+    /// A call of a library that needs a context.
+    fn call_of_library(
+        &self,
+        name: &'static str,
+        body: impl FnOnce(&mut World) -> Status,
+    ) -> Status {
+        let mut status = Status(13);
+        self.call_within(name, |world, _| {
+            status = body(world);
+            Code::SUCCESS
+        });
+        status
     }
 
     /// A call that gives a stream a step.

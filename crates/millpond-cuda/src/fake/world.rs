@@ -220,7 +220,7 @@ impl World {
     }
 
     /// Whether a range is memory that a device may use.
-    fn is_live(&self, address: Pointer, bytes: usize) -> bool {
+    pub(super) fn is_live(&self, address: Pointer, bytes: usize) -> bool {
         let block = self.blocks.range(..=address).next_back();
         block.is_some_and(|(first, block)| {
             let usable = !matches!(block.kind, Kind::Reserved | Kind::Mapped);

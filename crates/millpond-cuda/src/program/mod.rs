@@ -26,7 +26,7 @@ use store::Origin;
 pub(crate) struct Workshop {
     pub(crate) compiler: Arc<dyn Compiler>,
     pub(crate) store: Option<Store>,
-    /// What went wrong, each a message: sources that don't compile.
+    /// What went wrong, each a message: sources that don't compile, what a library doesn't take.
     complaints: Mutex<Vec<String>>,
 }
 
@@ -73,7 +73,7 @@ impl Workshop {
         }
     }
 
-    fn complain(&self, complaint: String) {
+    pub(crate) fn complain(&self, complaint: String) {
         let mut complaints = self
             .complaints
             .lock()

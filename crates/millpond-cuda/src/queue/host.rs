@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use millpond_hal::{Address, Command, Failure, Pattern};
 
-use super::hosted::{self, Trouble};
+use super::hosted::Trouble;
+use super::library;
 use super::line::{Begun, Notes};
 use super::route::Route;
 use super::{CudaQueue, Work};
@@ -30,6 +31,7 @@ impl CudaQueue {
             signals,
             program: _,
             is_meanwhile: _,
+            job: _,
         } = begun;
         // Of a kernel that was thought to be the device's.
         if let Err(error) = self.await_signals(&signals) {
@@ -59,7 +61,7 @@ impl CudaQueue {
             } => {
                 // SAFETY: the submitter promised A1 to A3 and the kernel's rules; what the command
                 // follows has ended.
-                let outcome = unsafe { hosted::carry_out(&self.station, &**kernel, bases) };
+                let outcome = unsafe { library::carry_out(&self.station, &**kernel, bases) };
                 let failure = outcome.err().map(|trouble| match trouble {
                     Trouble::Kernel(kind, reason) => command.fail(kind, reason, origin),
                     Trouble::Device(error) => error.fail(&command, origin),

@@ -17,6 +17,7 @@ use super::{CudaQueue, State, Work};
 use crate::card::{CudaError, Current};
 use crate::crew::guard;
 use crate::lanes::Lane;
+use crate::library::{self, Job};
 use crate::order::Order;
 use crate::program::{Program, key};
 
@@ -26,16 +27,20 @@ enum Found {
     Program(Arc<Program>),
     /// That which does its work meanwhile is; its own has yet to be made.
     Meanwhile(Arc<Program>, Option<Order>),
+    /// A library does it.
+    Job(Box<Job>),
     /// The kernel has no code, or it doesn't compile.
     None,
     /// A thread has to look, which may take a while.
     Unknown,
 }
 
-/// What a kernel became that had no program.
+/// What a kernel became that had no program: code, or a library's work.
+#[derive(Default)]
 struct Prepared {
-    program: Arc<Program>,
+    program: Option<Arc<Program>>,
     is_meanwhile: bool,
+    job: Option<Box<Job>>,
     /// What remains to be made, when the kernel is on its way.
     order: Option<Order>,
 }
@@ -52,14 +57,20 @@ impl CudaQueue {
         mut begun: Begun,
         effects: &mut Effects,
     ) {
-        let Command::Launch { kernel, .. } = &begun.command else {
+        let Command::Launch { kernel, bases } = &begun.command else {
             return self.issue(state, begun, effects);
         };
         if begun.failure.is_some() {
             return self.issue(state, begun, effects);
         }
+        // Which lane it will be is known of a queue in order.
+        let lane = state.lanes.first().filter(|_| self.in_order);
         let key = &mut state.key;
-        match guard(|| Ok(self.find(kernel, key))) {
+        match guard(|| Ok(self.find(kernel, bases, lane, key))) {
+            Ok(Found::Job(job)) => {
+                begun.job = Some(job);
+                self.issue(state, begun, effects);
+            }
             Ok(Found::Program(program)) => {
                 begun.program = Some(program);
                 self.issue(state, begun, effects);
@@ -81,11 +92,22 @@ impl CudaQueue {
         }
     }
 
-    fn find(&self, kernel: &Arc<dyn HostKernel>, key: &mut Vec<u8>) -> Found {
+    fn find(
+        &self,
+        kernel: &Arc<dyn HostKernel>,
+        bases: &[Address],
+        lane: Option<&Lane>,
+        key: &mut Vec<u8>,
+    ) -> Found {
         if kernel.grows() {
             return Found::Unknown;
         }
         kernel.begin();
+        match self.station.find_job(&**kernel, bases, lane) {
+            library::Found::Job(job) => return Found::Job(job),
+            library::Found::Unknown => return Found::Unknown,
+            library::Found::None => {}
+        }
         let Some(code) = kernel.device_code() else {
             return Found::None;
         };
@@ -113,8 +135,8 @@ impl CudaQueue {
     /// Has a kernel begin and its program made, on a thread, and goes on with it.
     pub(super) fn prepare(self: &Arc<Self>, mut begun: Begun) -> Option<Work> {
         let made = match &begun.command {
-            Command::Launch { kernel, .. } => guard(|| Ok(self.make(kernel))),
-            _ => Ok(Ok(None)),
+            Command::Launch { kernel, bases } => guard(|| Ok(self.make(kernel, bases))),
+            _ => Ok(Ok(Prepared::default())),
         };
         let mut effects = Effects::of(self);
         {
@@ -122,21 +144,16 @@ impl CudaQueue {
             state.line.hold_back(false);
             let failure = match made {
                 Ok(Ok(made)) => {
-                    if let Some(Prepared {
-                        program,
-                        is_meanwhile,
-                        order,
-                    }) = made
-                    {
-                        (begun.program, begun.is_meanwhile) = (Some(program), is_meanwhile);
-                        effects.make(order);
-                    }
+                    (begun.program, begun.is_meanwhile) = (made.program, made.is_meanwhile);
+                    begun.job = made.job;
+                    effects.make(made.order);
                     None
                 }
                 Ok(Err(error)) => Some(begun.fail_by(&error)),
                 Err((kind, reason)) => Some(begun.fail(kind, reason)),
             };
-            if begun.program.is_none() && failure.is_none() {
+            let is_hosts = begun.program.is_none() && begun.job.is_none();
+            if is_hosts && failure.is_none() {
                 state.line.leave_to_host(begun);
             } else {
                 begun.failure = failure;
@@ -148,11 +165,27 @@ impl CudaQueue {
     }
 
     /// What a kernel becomes, as quickly as may be.
-    fn make(&self, kernel: &Arc<dyn HostKernel>) -> Result<Option<Prepared>, CudaError> {
+    fn make(
+        &self,
+        kernel: &Arc<dyn HostKernel>,
+        bases: &[Address],
+    ) -> Result<Prepared, CudaError> {
         kernel.begin();
         let station = &self.station;
+        match station.make_job(&**kernel, bases) {
+            Ok(None) => {}
+            // What the library doesn't take is done as if there were none.
+            Err(error) if error.loss().is_none() => station.complain(&error),
+            job => {
+                let job = job?;
+                return Ok(Prepared {
+                    job,
+                    ..Prepared::default()
+                });
+            }
+        }
         let (Some(code), Some(workshop)) = (kernel.device_code(), &station.system.workshop) else {
-            return Ok(None);
+            return Ok(Prepared::default());
         };
         let current = station.card.enter()?;
         let make = |code: &dyn DeviceCode, compiles| {
@@ -161,26 +194,22 @@ impl CudaQueue {
                 .programs
                 .make(&current, workshop, &key, code, compiles)
         };
-        let prepared = |program: Option<Arc<Program>>, is_meanwhile, order| {
-            program.map(|program| Prepared {
-                program,
-                is_meanwhile,
-                order,
-            })
-        };
+        let mut prepared = Prepared::default();
         let Some(meanwhile) = code.meanwhile() else {
-            return Ok(prepared(make(code, true).flatten(), false, None));
+            prepared.program = make(code, true).flatten();
+            return Ok(prepared);
         };
         if let Some(own) = make(code, false) {
-            return Ok(prepared(own, false, None));
+            prepared.program = own;
+        } else if let Some(Some(program)) = make(meanwhile, false) {
+            (prepared.program, prepared.is_meanwhile) = (Some(program), true);
+            prepared.order = Order::of_own(station, kernel);
+        } else {
+            // Nobody had a chain compiled before. The next one won't be waited for.
+            prepared.program = make(code, true).flatten();
+            prepared.order = Order::of_meanwhile(station, kernel);
         }
-        if let Some(Some(program)) = make(meanwhile, false) {
-            let order = Order::of_own(station, kernel);
-            return Ok(prepared(Some(program), true, order));
-        }
-        // Nobody had a chain compiled before. The next one won't be waited for.
-        let own = make(code, true).flatten();
-        Ok(prepared(own, false, Order::of_meanwhile(station, kernel)))
+        Ok(prepared)
     }
 
     /// Gives a kernel's launches to a stream.
@@ -194,6 +223,9 @@ impl CudaQueue {
         let Command::Launch { kernel, bases } = &begun.command else {
             return Ok(());
         };
+        if let Some(job) = &begun.job {
+            return self.station.give_job(current, lane, job, bases);
+        }
         let code = kernel.device_code();
         let code = if begun.is_meanwhile {
             code.and_then(DeviceCode::meanwhile)
@@ -234,7 +266,7 @@ impl CudaQueue {
 }
 
 /// Gives one launch to a stream.
-fn give(
+pub(crate) fn give(
     current: &Current<'_>,
     lane: &Lane,
     program: &Program,

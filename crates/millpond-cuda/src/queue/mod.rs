@@ -17,6 +17,7 @@ mod host;
 mod hosted;
 mod issue;
 mod launch;
+mod library;
 mod line;
 mod registry;
 mod route;
@@ -32,6 +33,7 @@ use smallvec::SmallVec;
 
 pub(crate) use dependent::Callback;
 pub(crate) use handle::QueueHandle;
+pub(crate) use launch::give as give_launch;
 pub(crate) use registry::Registry;
 
 use crate::clock::Around;

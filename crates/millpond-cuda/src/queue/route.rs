@@ -3,6 +3,8 @@
 use millpond_hal::{Address, Command, DeviceError};
 
 use crate::api::Pointer;
+use crate::card::Current;
+use crate::library::may_be_job;
 use crate::memory::Place;
 use crate::staging::SMALL;
 use crate::station::Station;
@@ -62,7 +64,8 @@ impl Route {
                 ref bases,
             } => {
                 let compiles = station.system.workshop.is_some();
-                if !compiles || !(kernel.grows() || kernel.device_code().is_some()) {
+                let coded = compiles && (kernel.grows() || kernel.device_code().is_some());
+                if !coded && !may_be_job(&**kernel) {
                     return Ok(Self::Host);
                 }
                 let mut reached = true;

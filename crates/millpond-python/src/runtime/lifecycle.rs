@@ -69,6 +69,9 @@ fn settings() -> Vec<(&'static str, String)> {
                 .or_else(|| flag(!config.cuda, "0")),
         ),
         ("MILLPOND_NVRTC", config.cuda_compiler.clone()),
+        ("MILLPOND_CUBLAS", config.cuda_products.clone()),
+        ("MILLPOND_CUFFT", config.cuda_transforms.clone()),
+        ("MILLPOND_CUSOLVER", config.cuda_solvers.clone()),
         ("MILLPOND_DEVICE", config.device.clone()),
     ]
     .into_iter()
@@ -101,6 +104,12 @@ fn cuda_report() -> Option<String> {
 #[pyfunction]
 fn cuda_compiler_report() -> Option<String> {
     millpond::cuda_compiler_report()
+}
+
+/// The same of the libraries for products, transforms and decompositions, each with its name.
+#[pyfunction]
+fn cuda_library_reports() -> Vec<(&'static str, String)> {
+    millpond::cuda_library_reports()
 }
 
 /// Folders of packages, in which libraries of vendors are looked for when the first device is.
@@ -139,6 +148,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(close_windows_at_random, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_report, module)?)?;
     module.add_function(wrap_pyfunction!(cuda_compiler_report, module)?)?;
+    module.add_function(wrap_pyfunction!(cuda_library_reports, module)?)?;
     module.add_function(wrap_pyfunction!(look_in_packages, module)?)?;
     module.add_function(wrap_pyfunction!(problems, module)?)
 }

@@ -2,6 +2,7 @@
 
 mod errors;
 mod kernels;
+mod library;
 mod memory;
 mod order;
 mod under_the_runtime;

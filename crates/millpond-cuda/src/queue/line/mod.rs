@@ -235,6 +235,7 @@ impl Line {
             notes: std::mem::take(&mut slot.notes),
             program: None,
             is_meanwhile: false,
+            job: None,
         };
         if in_order {
             self.host_busy = begun.route.on_host();

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use crate::card::CudaError;
 use crate::lanes::Signal;
+use crate::library::Job;
 use crate::program::Program;
 use crate::queue::dependent::Dependent;
 use crate::queue::route::Route;
@@ -67,6 +68,8 @@ pub(crate) struct Begun {
     pub(crate) program: Option<Arc<Program>>,
     /// Whether that is of the code that does its work meanwhile, as its own is being made.
     pub(crate) is_meanwhile: bool,
+    /// What a kernel became that a library carries out.
+    pub(crate) job: Option<Box<Job>>,
 }
 
 impl Begun {

@@ -1,0 +1,123 @@
+//! Libraries that are no libraries: what NVIDIA's documentation says that they do, the plain way.
+//!
+//! They work on the streams of the fake driver, and are as strict: every matrix must lie in live memory
+//! and be aligned, and have a leading dimension that its size allows. What a library may overwrite
+//! these do overwrite, with rubbish.
+
+mod blas;
+mod fft;
+mod pieces;
+mod solver;
+
+use num_complex::Complex;
+
+use crate::api::Pointer;
+use crate::library::Elements;
+
+pub(crate) use blas::FakeBlas;
+pub(crate) use fft::FakeFft;
+pub(crate) use pieces::furnish;
+pub(crate) use solver::FakeSolver;
+
+/// Memory that a call touches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Area {
+    pub(super) address: Pointer,
+    pub(super) bytes: usize,
+}
+
+/// A matrix, column by column, or elements a distance apart.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    elements: Elements,
+    address: Pointer,
+    leading: usize,
+}
+
+impl Field {
+    fn new(elements: Elements, address: Pointer, leading: i64) -> Self {
+        let leading = usize::try_from(leading).expect("a leading dimension");
+        let field = Self {
+            elements,
+            address,
+            leading,
+        };
+        let is_aligned = (address as usize).is_multiple_of(field.item());
+        assert!(is_aligned && leading > 0, "{field:?}");
+        field
+    }
+
+    fn item(&self) -> usize {
+        self.elements.dtype().size()
+    }
+
+    /// The memory of a matrix of a size.
+    fn area(&self, rows: usize, columns: usize) -> Area {
+        assert!(rows > 0 && columns > 0 && self.leading >= rows, "{self:?}");
+        Area {
+            address: self.address,
+            bytes: ((columns - 1) * self.leading + rows) * self.item(),
+        }
+    }
+
+    /// The same field so many elements further on.
+    fn behind(&self, elements: usize) -> Self {
+        Self {
+            address: self.address + (elements * self.item()) as Pointer,
+            ..*self
+        }
+    }
+
+    /// The address of a part of an element, which is a real number.
+    fn place<Real>(&self, row: usize, column: usize, part: usize) -> *mut Real {
+        let element = column * self.leading + row;
+        let address = self.address as usize + element * self.item() + part * size_of::<Real>();
+        std::ptr::with_exposed_provenance_mut(address)
+    }
+
+    fn get(&self, row: usize, column: usize) -> Complex<f64> {
+        let dtype = self.elements.dtype();
+        let part = |index: usize| {
+            if dtype.real().size() == 4 {
+                // SAFETY: the call has checked that the memory is live; its own step runs alone.
+                f64::from(unsafe { self.place::<f32>(row, column, index).read() })
+            } else {
+                // SAFETY: as above.
+                unsafe { self.place::<f64>(row, column, index).read() }
+            }
+        };
+        Complex::new(part(0), if dtype.is_complex() { part(1) } else { 0.0 })
+    }
+
+    fn set(&self, row: usize, column: usize, value: Complex<f64>) {
+        let dtype = self.elements.dtype();
+        let parts = if dtype.is_complex() { 2 } else { 1 };
+        for (index, part) in [value.re, value.im].into_iter().take(parts).enumerate() {
+            if dtype.real().size() == 4 {
+                // SAFETY: as for `get`.
+                unsafe { self.place::<f32>(row, column, index).write(part as f32) };
+            } else {
+                // SAFETY: as for `get`.
+                unsafe { self.place::<f64>(row, column, index).write(part) };
+            }
+        }
+    }
+
+    /// Makes rubbish of a matrix of a size.
+    fn spoil(&self, rows: usize, columns: usize) {
+        for column in 0..columns {
+            for row in 0..rows {
+                self.set(row, column, Complex::new(f64::NAN, f64::NAN));
+            }
+        }
+    }
+}
+
+/// Writes an answer.
+///
+/// # Safety
+/// As the library's functions, the caller gives a place of the type.
+unsafe fn answer<T>(place: *mut T, value: T) {
+    // SAFETY: the caller's promise.
+    unsafe { place.write(value) };
+}
