@@ -174,7 +174,9 @@ impl Station {
     /// The program of the kernels that libraries need beside them.
     pub(super) fn pieces(&self, current: &Current<'_>) -> Option<Arc<Program>> {
         let workshop = self.system.workshop.as_ref()?;
-        self.programs.make(current, workshop, pieces::KEY, &Pieces)
+        self.programs
+            .make(current, workshop, pieces::KEY, &Pieces, true)
+            .flatten()
     }
 
     /// Gives a job to a lane.

@@ -165,11 +165,7 @@ impl CudaQueue {
     }
 
     /// What a kernel becomes, as quickly as may be.
-    fn make(
-        &self,
-        kernel: &Arc<dyn HostKernel>,
-        bases: &[Address],
-    ) -> Result<Prepared, CudaError> {
+    fn make(&self, kernel: &Arc<dyn HostKernel>, bases: &[Address]) -> Result<Prepared, CudaError> {
         kernel.begin();
         let station = &self.station;
         match station.make_job(&**kernel, bases) {

@@ -3,7 +3,6 @@
 use millpond_hal::{Address, Command, DeviceError};
 
 use crate::api::Pointer;
-use crate::card::Current;
 use crate::library::may_be_job;
 use crate::memory::Place;
 use crate::staging::SMALL;

@@ -55,14 +55,13 @@ pub(crate) unsafe fn carry_out(
         return None;
     }
     let outcome = || {
-        let current = station.card.enter()?;
-        let reached = work.operands.iter().zip(bases).all(|(matrix, base)| {
+        for (matrix, base) in work.operands.iter().zip(bases) {
             let first = base.get().wrapping_add_signed(matrix.begin) as Pointer;
-            station.system.places.find(&current, first) != Place::Pageable
-        });
-        if !reached {
-            return Ok(None);
+            if station.system.places.find(&station.card, first)? == Place::Pageable {
+                return Ok(None);
+            }
         }
+        let current = station.card.enter()?;
         let (Some(solver), Some(pieces)) = (
             station.system.libraries.solver.library(),
             station.pieces(&current),
