@@ -82,6 +82,7 @@ impl CpuDevice {
             alignment: ALIGNMENT,
             host_executed: true,
             compiles: false,
+            accelerator: None,
             shareable: arena::KINDS.to_vec(),
             float64: config.offers_float64(index),
             float16: true,

@@ -6,14 +6,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_hal::{
-    Device, DeviceError, DeviceInfo, Failure, FailureKind, Partition, Queue, QueueOptions,
-    RawAllocation,
+    Device, DeviceError, DeviceInfo, Failure, FailureKind, Partition, Program, Queue,
+    QueueOptions, RawAllocation,
 };
 use millpond_types::MemoryKind;
 
 use crate::api::StreamHandle;
 use crate::card::Card;
 use crate::memory;
+use crate::program;
 use crate::queue::{CudaQueue, QueueHandle, Standing};
 use crate::station::Station;
 pub(crate) use crate::station::System;
@@ -95,6 +96,20 @@ impl Device for CudaDevice {
     fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError> {
         self.check_alive()?;
         Err(self.unsupported(&format!("partition {partition:?}")))
+    }
+
+    unsafe fn load(&self, image: &[u8]) -> Result<Arc<dyn Program>, DeviceError> {
+        self.check_alive()?;
+        // SAFETY: the caller's promise.
+        unsafe { program::load(&self.station, image) }
+    }
+
+    fn free_memory(&self) -> Option<usize> {
+        let current = self.card().enter().ok()?;
+        let (mut free, mut all) = (0, 0);
+        // SAFETY: both are written to places of their type.
+        let code = unsafe { current.api().memory_info(&raw mut free, &raw mut all) };
+        current.check("cuMemGetInfo", code).ok().map(|()| free)
     }
 
     unsafe fn wait_for_stream(&self, stream: usize) -> Result<(), DeviceError> {

@@ -13,7 +13,7 @@ use crate::lanes::Lanes;
 use crate::library::{Libraries, Toolbox};
 use crate::memory::Places;
 use crate::order::Orders;
-use crate::program::{Programs, Workshop};
+use crate::program::{Programs, Retired, Workshop};
 use crate::queue::Registry;
 use crate::reports::Reports;
 use crate::staging::Staging;
@@ -74,6 +74,8 @@ pub(crate) struct Station {
     pub(crate) orders: Orders,
     /// What libraries keep for the device.
     pub(crate) toolbox: Toolbox,
+    /// Programs of callers' own that can be unloaded.
+    pub(crate) retired: Retired,
     pub(crate) reports: Reports,
     pub(crate) clock: Clock,
     pub(crate) crew: Arc<Crew>,
@@ -96,6 +98,7 @@ impl Station {
             programs: Programs::default(),
             orders: Orders::default(),
             toolbox: Toolbox::default(),
+            retired: Retired::default(),
             reports: Reports::default(),
             clock: Clock::default(),
             closing: AtomicBool::new(false),
@@ -149,6 +152,7 @@ impl Drop for Station {
             self.toolbox.close(self);
             self.clock.close(&current);
             self.programs.close(&current);
+            self.retired.unload(&current);
             self.reports.close(&current);
             self.staging.close(&current);
             self.lanes.close(&current);

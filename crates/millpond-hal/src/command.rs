@@ -9,6 +9,7 @@ use crate::error::Failure;
 use crate::gate::Gate;
 use crate::kernel::{Access, HostKernel, Traffic};
 use crate::point::Point;
+use crate::program::{Entry, Grid};
 use crate::watch::Watch;
 
 /// An address in the unified address space of host and devices.
@@ -128,6 +129,13 @@ pub enum Command {
         /// One address for each operand.
         bases: SmallVec<[Address; 4]>,
     },
+    /// Launches an entry of a program that the queue's device has loaded. What it uses isn't known.
+    Run {
+        /// The entry.
+        entry: Arc<dyn Entry>,
+        /// How it is launched.
+        grid: Box<Grid>,
+    },
     /// Runs a closure.
     Task {
         /// What messages call it.
@@ -230,6 +238,7 @@ impl fmt::Display for Command {
             Self::Copy { bytes, .. } => write!(f, "copy of {bytes} bytes"),
             Self::Fill { bytes, .. } => write!(f, "fill of {bytes} bytes"),
             Self::Launch { kernel, .. } => kernel.describe(f),
+            Self::Run { entry, .. } => write!(f, "launch of {}", entry.info().name),
             Self::Task { name, .. } => write!(f, "host task {name}"),
             Self::Gate(_) => f.write_str("gate"),
             Self::Prefetch { bytes, .. } => write!(f, "prefetch of {bytes} bytes"),

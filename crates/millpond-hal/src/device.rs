@@ -11,6 +11,7 @@ use crate::command::Address;
 use crate::error::DeviceError;
 use crate::info::DeviceInfo;
 use crate::life::Life;
+use crate::program::Program;
 use crate::queue::{Queue, QueueOptions};
 
 /// Memory as the driver gives it. Whoever holds it must give it back to the same device, once.
@@ -89,6 +90,27 @@ pub trait Device: Send + Sync {
     /// [`DeviceError::Unsupported`] where it can't be split; [`DeviceError::Invalid`] for counts
     /// that don't fit.
     fn partition(&self, partition: &Partition) -> Result<Vec<Arc<dyn Device>>, DeviceError>;
+
+    /// Loads a program: an image that a compiler made for the device, or a text that its driver compiles.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where there are no programs but the host's; [`DeviceError::Invalid`]
+    /// with the driver's words for an image that it refuses; a lost device.
+    ///
+    /// # Safety
+    /// It is such an image, or a text that ends before its first zero: drivers believe what it says of its
+    /// own size.
+    unsafe fn load(&self, image: &[u8]) -> Result<Arc<dyn Program>, DeviceError> {
+        Err(DeviceError::Unsupported {
+            device: self.info().label.clone(),
+            what: format!("a program of {} bytes", image.len()),
+        })
+    }
+
+    /// Bytes of memory that nobody has, where the driver tells.
+    fn free_memory(&self) -> Option<usize> {
+        None
+    }
 
     /// Waits until a stream of another library on the device has done what it was given so far, for
     /// memory that the library hands over. A stream is what the device's own interface calls it by.

@@ -2,6 +2,8 @@
 
 use millpond_types::{DType, MemoryKind};
 
+use crate::code::Machine;
+
 /// The class of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -23,6 +25,39 @@ pub struct Cache {
     pub bytes: usize,
     /// How many cores of the device share one instance.
     pub shared_by: usize,
+}
+
+/// Facts about a device that runs programs of its own, by blocks of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accelerator {
+    /// What launches need to know.
+    pub machine: Machine,
+    /// What code is compiled for: major and minor number.
+    pub capability: (u32, u32),
+    /// Threads of a block, at most.
+    pub block: u32,
+    /// The same along each axis.
+    pub block_axes: [u32; 3],
+    /// Blocks along each axis, at most.
+    pub grid_axes: [u32; 3],
+    /// Bytes that the threads of a block may share, if they ask for it.
+    pub shared_memory: u32,
+    /// Registers of a block.
+    pub registers: u32,
+    /// Of its processors, in kilohertz.
+    pub clock: u32,
+    /// Of its memory, in kilohertz.
+    pub memory_clock: u32,
+    /// Bits that its memory moves at a time.
+    pub memory_bus: u32,
+    /// Whether its memory is the host's.
+    pub integrated: bool,
+    /// Whether its memory corrects errors.
+    pub corrects: bool,
+    /// What it is told apart by, on all machines.
+    pub uuid: Option<[u8; 16]>,
+    /// Where it is on the machine's bus.
+    pub bus_address: Option<String>,
 }
 
 /// Facts about a device.
@@ -63,6 +98,8 @@ pub struct DeviceInfo {
     pub host_executed: bool,
     /// Whether it compiles kernels that have [`DeviceCode`](crate::DeviceCode).
     pub compiles: bool,
+    /// What is known of a device that runs programs of its own.
+    pub accelerator: Option<Box<Accelerator>>,
     /// Kinds of memory that can be shared with other processes.
     pub shareable: Vec<MemoryKind>,
     /// Whether `float64` arithmetic is offered.

@@ -42,8 +42,8 @@
 //!
 //! # Where to look
 //! [`queue`] for the life of a command, [`command`] for what can be asked, [`kernel`] for code
-//! that a host device runs, [`code`] for what other devices compile, [`library`] for
-//! what their vendors have libraries for, [`arena`] for memory that
+//! that a host device runs, [`code`] for what other devices compile, [`library`] for what their
+//! vendors have libraries for, [`program`] for what was compiled elsewhere, [`arena`] for memory that
 //! other processes are given.
 
 #[allow(
@@ -82,6 +82,7 @@ pub mod needs;
 )]
 pub mod null;
 pub mod point;
+pub mod program;
 #[allow(
     unsafe_code,
     reason = "declares unsafe contracts of the interface, has no unsafe block"
@@ -99,10 +100,11 @@ pub use device::{Device, Partition, RawAllocation};
 pub use driver::Driver;
 pub use error::{DeviceError, Failure, FailureKind};
 pub use gate::Gate;
-pub use info::{Cache, DeviceClass, DeviceInfo, device_label};
+pub use info::{Accelerator, Cache, DeviceClass, DeviceInfo, device_label};
 pub use kernel::{Access, Footprint, Growing, HostKernel, KernelError, Moves, Traffic};
 pub use library::LibraryWork;
 pub use life::Life;
 pub use point::{Point, Progress, QueueId};
+pub use program::{Entry, EntryInfo, Grid, Program};
 pub use queue::{Joined, Queue, QueueOptions, Times, Wait};
 pub use watch::Watch;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use millpond_hal as hal;
-use millpond_hal::{DeviceInfo, HostKernel, Partition, QueueOptions};
+use millpond_hal::{DeviceInfo, HostKernel, Partition, Program, QueueOptions};
 use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
@@ -163,6 +163,27 @@ impl Device {
         cost: u32,
     ) -> Result<()> {
         self.host_queue()?.core().observe(kernel, operands, cost)
+    }
+
+    /// Loads a program that was compiled elsewhere: an image for the device, or a text that its driver
+    /// compiles.
+    ///
+    /// # Errors
+    /// A device that runs the host's code; an image that the driver refuses, with its words; a lost device.
+    ///
+    /// # Safety
+    /// It is such an image, or a text that ends before its first zero: drivers believe what it says of its
+    /// own size.
+    pub unsafe fn load(&self, image: &[u8]) -> Result<Arc<dyn Program>> {
+        lifecycle::check("loading a program")?;
+        // SAFETY: the caller's promise.
+        Ok(unsafe { self.0.hal.load(image) }?)
+    }
+
+    /// Bytes of its memory that nobody has, where its driver tells.
+    pub fn free_memory(&self) -> Option<usize> {
+        lifecycle::check("asking for free memory").ok()?;
+        self.0.hal.free_memory()
     }
 
     /// Waits until a stream of another library on the device has done what it was given so far, for

@@ -79,8 +79,8 @@ pub use memory::{
     Allocation, Buffer, Host, HostMut, Operand, Release, View, ViewMut, drain_releases,
 };
 pub use millpond_hal::{
-    Access, Address, Advice, Failure, FailureKind, Gate, HandleError, Partition, Pattern,
-    QueueOptions, Touch, Traffic,
+    Accelerator, Access, Address, Advice, DeviceClass, DeviceInfo, Entry, EntryInfo, Failure,
+    FailureKind, Gate, Grid, HandleError, Partition, Pattern, Program, QueueOptions, Touch, Traffic,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{

@@ -16,6 +16,8 @@ impl Code {
     pub(crate) const OUT_OF_MEMORY: Self = Self(2);
     pub(crate) const NO_DEVICE: Self = Self(100);
     #[cfg(test)]
+    pub(crate) const INVALID_IMAGE: Self = Self(200);
+    #[cfg(test)]
     pub(crate) const INVALID_CONTEXT: Self = Self(201);
     #[cfg(test)]
     pub(crate) const INVALID_HANDLE: Self = Self(400);

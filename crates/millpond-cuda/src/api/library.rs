@@ -16,8 +16,8 @@ const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 /// The oldest version of CUDA that a driver must offer.
 const OLDEST: i32 = 12_000;
 
-/// Hints: a driver that lacks them works as well.
-const OPTIONAL: [&str; 2] = ["cuMemPrefetchAsync", "cuMemAdvise"];
+/// Hints, and what is told of entries: a driver that lacks them works as well.
+const OPTIONAL: [&str; 3] = ["cuMemPrefetchAsync", "cuMemAdvise", "cuFuncGetParamInfo"];
 
 /// What was looked for, and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,153 +7,15 @@
 mod code;
 mod library;
 mod table;
-
-use std::ffi::c_void;
+mod values;
 
 pub(crate) use code::Code;
 #[cfg(test)]
 pub(crate) use library::start;
 pub(crate) use library::{Found, Search, search};
 pub(crate) use table::Api;
-
-/// A device by the driver's number.
-pub(crate) type Ordinal = i32;
-
-/// A context; 0 is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub(crate) struct ContextHandle(pub(crate) usize);
-
-/// A stream; 0 is the default stream, which is never used here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
-pub(crate) struct StreamHandle(pub(crate) usize);
-
-impl StreamHandle {
-    /// The stream that every context has.
-    pub(crate) const DEFAULT: Self = Self(0);
-}
-
-/// A mark in a stream whose time the device notes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
-pub(crate) struct EventHandle(pub(crate) usize);
-
-/// Code that was loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
-pub(crate) struct ModuleHandle(pub(crate) usize);
-
-/// An entry of loaded code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
-pub(crate) struct FunctionHandle(pub(crate) usize);
-
-/// Physical memory that can be mapped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub(crate) struct PhysicalHandle(pub(crate) u64);
-
-/// An address of unified addressing.
-pub(crate) type Pointer = u64;
-
-/// `CUmemLocation`.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Location {
-    kind: i32,
-    id: i32,
-}
-
-impl Location {
-    /// The memory of a device.
-    pub(crate) const fn device(ordinal: Ordinal) -> Self {
-        Self {
-            kind: 1,
-            id: ordinal,
-        }
-    }
-}
-
-/// `CUmemAccessDesc`: who may read and write.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct AccessDescription {
-    location: Location,
-    flags: i32,
-}
-
-impl AccessDescription {
-    /// A device reads and writes.
-    pub(crate) const fn both(ordinal: Ordinal) -> Self {
-        Self {
-            location: Location::device(ordinal),
-            flags: 3,
-        }
-    }
-}
-
-/// `CUmemAllocationProp`: physical memory of a device.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct PhysicalProperties {
-    kind: i32,
-    handle_types: i32,
-    location: Location,
-    windows: *mut c_void,
-    flags: [u8; 8],
-}
-
-impl PhysicalProperties {
-    /// Memory of a device.
-    pub(crate) const fn device(ordinal: Ordinal) -> Self {
-        Self {
-            kind: 1,
-            handle_types: 0,
-            location: Location::device(ordinal),
-            windows: std::ptr::null_mut(),
-            flags: [0; 8],
-        }
-    }
-}
-
-/// `CU_STREAM_NON_BLOCKING`: the stream knows nothing of the default stream.
-pub(crate) const NON_BLOCKING: u32 = 1;
-
-/// `CU_STREAM_WAIT_VALUE_GEQ`.
-pub(crate) const AT_LEAST: u32 = 0;
-
-/// `CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP`: all devices reach it.
-pub(crate) const PORTABLE: u32 = 3;
-
-/// `CU_MEM_ATTACH_GLOBAL`: managed memory that all streams reach.
-pub(crate) const ATTACH_GLOBAL: u32 = 1;
-
-/// `CU_MEM_ADVISE_SET_READ_MOSTLY`.
-pub(crate) const READ_MOSTLY: i32 = 1;
-
-/// Attributes of devices (`CUdevice_attribute`).
-pub(crate) mod attribute {
-    pub(crate) const SHARED_MEMORY: i32 = 8;
-    pub(crate) const WARP: i32 = 10;
-    pub(crate) const MULTIPROCESSORS: i32 = 16;
-    pub(crate) const L2_BYTES: i32 = 38;
-    pub(crate) const RESIDENT_THREADS: i32 = 39;
-    pub(crate) const UNIFIED_ADDRESSING: i32 = 41;
-    pub(crate) const CAPABILITY_MAJOR: i32 = 75;
-    pub(crate) const CAPABILITY_MINOR: i32 = 76;
-    pub(crate) const CONCURRENT_MANAGED: i32 = 89;
-    pub(crate) const VIRTUAL_MEMORY: i32 = 102;
-    pub(crate) const STREAM_VALUES: i32 = 122;
-}
-
-/// Attributes of addresses (`CUpointer_attribute`).
-pub(crate) mod pointer {
-    pub(crate) const MEMORY_TYPE: i32 = 2;
-    pub(crate) const IS_MANAGED: i32 = 8;
-    pub(crate) const ORDINAL: i32 = 9;
-    /// The memory type of the host.
-    pub(crate) const HOST: u32 = 1;
-    /// The memory type of a device.
-    pub(crate) const DEVICE: u32 = 2;
-}
+pub(crate) use values::{
+    AT_LEAST, ATTACH_GLOBAL, AccessDescription, ContextHandle, EventHandle, FunctionHandle,
+    ModuleHandle, NON_BLOCKING, Ordinal, PORTABLE, PhysicalHandle, PhysicalProperties, Pointer,
+    READ_MOSTLY, StreamHandle, attribute, function, loading, pointer,
+};

@@ -21,6 +21,8 @@ functions! {
     device_name = "cuDeviceGetName" (name: *mut c_char, len: i32, device: Ordinal);
     device_memory = "cuDeviceTotalMem_v2" (bytes: *mut usize, device: Ordinal);
     device_attribute = "cuDeviceGetAttribute" (value: *mut i32, attribute: i32, device: Ordinal);
+    device_uuid = "cuDeviceGetUuid_v2" (uuid: *mut [u8; 16], device: Ordinal);
+    device_bus = "cuDeviceGetPCIBusId" (address: *mut c_char, len: i32, device: Ordinal);
     can_access_peer = "cuDeviceCanAccessPeer" (can: *mut i32, device: Ordinal, peer: Ordinal);
 
     context_retain = "cuDevicePrimaryCtxRetain" (context: *mut ContextHandle, device: Ordinal);
@@ -29,6 +31,7 @@ functions! {
     context_pop = "cuCtxPopCurrent_v2" (context: *mut ContextHandle);
     enable_peer = "cuCtxEnablePeerAccess" (context: ContextHandle, flags: u32);
 
+    memory_info = "cuMemGetInfo_v2" (free: *mut usize, all: *mut usize);
     allocate = "cuMemAlloc_v2" (address: *mut Pointer, bytes: usize);
     free = "cuMemFree_v2" (address: Pointer);
     allocate_host = "cuMemHostAlloc" (address: *mut *mut c_void, bytes: usize, flags: u32);
@@ -83,9 +86,22 @@ functions! {
     prefetch = "cuMemPrefetchAsync"
         (address: Pointer, bytes: usize, device: Ordinal, stream: StreamHandle);
     module_load = "cuModuleLoadData" (module: *mut ModuleHandle, image: *const c_void);
+    module_load_told = "cuModuleLoadDataEx"
+        (module: *mut ModuleHandle, image: *const c_void, count: u32, options: *const i32,
+         values: *const *mut c_void);
     module_unload = "cuModuleUnload" (module: ModuleHandle);
     module_function = "cuModuleGetFunction"
         (function: *mut FunctionHandle, module: ModuleHandle, name: *const c_char);
+    module_variable = "cuModuleGetGlobal_v2"
+        (address: *mut Pointer, bytes: *mut usize, module: ModuleHandle, name: *const c_char);
+    function_attribute = "cuFuncGetAttribute"
+        (value: *mut i32, attribute: i32, function: FunctionHandle);
+    set_function_attribute = "cuFuncSetAttribute"
+        (function: FunctionHandle, attribute: i32, value: i32);
+    function_parameter = "cuFuncGetParamInfo"
+        (function: FunctionHandle, index: usize, offset: *mut usize, bytes: *mut usize);
+    resident_blocks = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        (blocks: *mut i32, function: FunctionHandle, threads: i32, shared_memory: usize);
     launch = "cuLaunchKernel"
         (function: FunctionHandle, blocks_x: u32, blocks_y: u32, blocks_z: u32, threads_x: u32,
          threads_y: u32, threads_z: u32, shared_memory: u32, stream: StreamHandle,

@@ -4,11 +4,11 @@ use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
 use millpond_hal::code::Machine;
-use millpond_hal::{Cache, DeviceClass, DeviceInfo};
+use millpond_hal::{Accelerator, Cache, DeviceClass, DeviceInfo};
 
 use super::error::check;
 use super::{Card, CudaError};
-use crate::api::{Api, Ordinal, attribute};
+use crate::api::{Api, Code, Ordinal, attribute};
 use crate::driver::NAME;
 
 /// Alignment of every allocation: that of the driver's own.
@@ -42,6 +42,7 @@ pub(super) fn blank(index: usize, label: String) -> DeviceInfo {
         alignment: ALIGNMENT,
         host_executed: false,
         compiles: false,
+        accelerator: None,
         shareable: Vec::new(),
         float64: true,
         float16: true,
@@ -86,7 +87,9 @@ pub(super) fn read(card: &mut Card) -> Result<(), CudaError> {
     card.architecture = architecture;
     card.concurrent_managed = concurrent;
 
+    let accelerator = accelerator(api, ordinal, card.machine, capability)?;
     let info = &mut card.info;
+    info.accelerator = Some(Box::new(accelerator));
     info.name = name.to_string_lossy().into_owned();
     info.driver_version = format!(
         "CUDA {}.{}, compute capability {}.{}",
@@ -104,4 +107,50 @@ pub(super) fn read(card: &mut Card) -> Result<(), CudaError> {
         shared_by: cores,
     });
     Ok(())
+}
+
+/// What programs of a caller's own need to know.
+fn accelerator(
+    api: &dyn Api,
+    ordinal: Ordinal,
+    machine: Machine,
+    capability: (i32, i32),
+) -> Result<Accelerator, CudaError> {
+    let count = |number| Ok::<_, CudaError>(attribute(api, ordinal, number)?.max(0) as u32);
+    let axes = |first| Ok::<_, CudaError>([count(first)?, count(first + 1)?, count(first + 2)?]);
+    Ok(Accelerator {
+        machine,
+        capability: (capability.0 as u32, capability.1 as u32),
+        block: count(attribute::BLOCK)?,
+        block_axes: axes(attribute::BLOCK_AXES)?,
+        grid_axes: axes(attribute::GRID_AXES)?,
+        shared_memory: count(attribute::MOST_SHARED_MEMORY)?.max(machine.shared_memory),
+        registers: count(attribute::REGISTERS)?,
+        clock: count(attribute::CLOCK)?,
+        memory_clock: count(attribute::MEMORY_CLOCK)?,
+        memory_bus: count(attribute::MEMORY_BUS)?,
+        integrated: count(attribute::INTEGRATED)? != 0,
+        corrects: count(attribute::CORRECTS)? != 0,
+        uuid: uuid(api, ordinal),
+        bus_address: bus_address(api, ordinal),
+    })
+}
+
+fn uuid(api: &dyn Api, ordinal: Ordinal) -> Option<[u8; 16]> {
+    let mut uuid = [0; 16];
+    // SAFETY: the bytes are written to a place of their number.
+    let code = unsafe { api.device_uuid(&raw mut uuid, ordinal) };
+    (code == Code::SUCCESS).then_some(uuid)
+}
+
+fn bus_address(api: &dyn Api, ordinal: Ordinal) -> Option<String> {
+    let mut text = [0 as c_char; 32];
+    // SAFETY: the text is written to an array of the length that is given.
+    let code = unsafe { api.device_bus(text.as_mut_ptr(), text.len() as i32, ordinal) };
+    if code != Code::SUCCESS {
+        return None;
+    }
+    // SAFETY: the driver ends the text with a zero; the array does so if it is cut.
+    let text = unsafe { CStr::from_ptr(text.as_ptr()) };
+    Some(text.to_string_lossy().into_owned())
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::code::Launched;
 use super::telling::text_of;
 use super::world::{Kind, Step};
-use super::{CONTEXTS, ENTERED, Fake, GRANULE, MEMORY};
+use super::{CONTEXTS, ENTERED, ERROR, Fake, GRANULE, MEMORY};
 use crate::api::{
     AccessDescription, Api, Code, ContextHandle, EventHandle, FunctionHandle, ModuleHandle,
-    Ordinal, PhysicalHandle, PhysicalProperties, Pointer, StreamHandle,
+    Ordinal, PhysicalHandle, PhysicalProperties, Pointer, StreamHandle, function, loading,
 };
 
 /// Writes an answer.
@@ -84,6 +84,15 @@ impl Api for Fake {
         })
     }
 
+    unsafe fn device_uuid(&self, uuid: *mut [u8; 16], device: Ordinal) -> Code {
+        // SAFETY: the caller's promise.
+        unsafe { answer(uuid, [device as u8 + 1; 16]) }
+    }
+
+    unsafe fn device_bus(&self, _address: *mut c_char, _len: i32, _device: Ordinal) -> Code {
+        Code::NOT_SUPPORTED
+    }
+
     unsafe fn can_access_peer(&self, can: *mut i32, device: Ordinal, peer: Ordinal) -> Code {
         // SAFETY: the caller's promise.
         unsafe { answer(can, i32::from(device != peer)) }
@@ -126,6 +135,15 @@ impl Api for Fake {
             } else {
                 Code::PEER_ACCESS_ALREADY_ENABLED
             }
+        })
+    }
+
+    unsafe fn memory_info(&self, free: *mut usize, all: *mut usize) -> Code {
+        self.call_within("cuMemGetInfo", |_, _| {
+            // SAFETY: the caller's promise.
+            unsafe { answer(all, MEMORY) };
+            // SAFETY: as above.
+            unsafe { answer(free, MEMORY / 2) }
         })
     }
 
@@ -453,10 +471,45 @@ impl Api for Fake {
         })
     }
 
+    unsafe fn module_load_told(
+        &self,
+        module: *mut ModuleHandle,
+        image: *const c_void,
+        count: u32,
+        options: *const i32,
+        values: *const *mut c_void,
+    ) -> Code {
+        // SAFETY: the caller's promise: images are texts.
+        let source = unsafe { CStr::from_ptr(image.cast()) };
+        if !source.to_bytes().starts_with(ERROR) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.module_load(module, image) };
+        }
+        // SAFETY: the caller gives as many.
+        let options = unsafe { std::slice::from_raw_parts(options, count as usize) };
+        // SAFETY: as above.
+        let values = unsafe { std::slice::from_raw_parts(values, count as usize) };
+        let errors = options.iter().zip(values);
+        for (_, place) in errors.filter(|(option, _)| **option == loading::ERRORS) {
+            let words = c"no such instruction".to_bytes_with_nul();
+            // SAFETY: the caller gives more bytes than these.
+            unsafe {
+                place
+                    .cast::<u8>()
+                    .copy_from_nonoverlapping(words.as_ptr(), words.len());
+            }
+        }
+        self.call_within("cuModuleLoadDataEx", |_, _| Code::INVALID_IMAGE)
+    }
+
     unsafe fn module_unload(&self, module: ModuleHandle) -> Code {
         self.call("cuModuleUnload", |world| {
-            let known = world.modules.remove(&module);
-            known.map_or(Code::INVALID_HANDLE, |_| Code::SUCCESS)
+            let known = world.unload(module);
+            if known {
+                Code::SUCCESS
+            } else {
+                Code::INVALID_HANDLE
+            }
         })
     }
 
@@ -477,6 +530,81 @@ impl Api for Fake {
         })
     }
 
+    unsafe fn module_variable(
+        &self,
+        address: *mut Pointer,
+        bytes: *mut usize,
+        module: ModuleHandle,
+        name: *const c_char,
+    ) -> Code {
+        // SAFETY: the caller's promise.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        self.call_within("cuModuleGetGlobal", |world, device| {
+            let Some((found, size)) = world.find_variable(device, module, &name) else {
+                return Code::NOT_FOUND;
+            };
+            // SAFETY: the caller's promise.
+            unsafe { answer(address, found) };
+            // SAFETY: as above.
+            unsafe { answer(bytes, size) }
+        })
+    }
+
+    unsafe fn function_attribute(
+        &self,
+        value: *mut i32,
+        attribute: i32,
+        _function: FunctionHandle,
+    ) -> Code {
+        let known = match attribute {
+            function::BLOCK => 512,
+            function::REGISTERS => 16,
+            _ => 0,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { answer(value, known) }
+    }
+
+    unsafe fn set_function_attribute(
+        &self,
+        _function: FunctionHandle,
+        _attribute: i32,
+        _value: i32,
+    ) -> Code {
+        Code::INVALID_VALUE
+    }
+
+    unsafe fn function_parameter(
+        &self,
+        function: FunctionHandle,
+        index: usize,
+        offset: *mut usize,
+        bytes: *mut usize,
+    ) -> Code {
+        self.call("cuFuncGetParamInfo", |world| {
+            let name = world.functions.get(&function);
+            let entry = name.and_then(|name| world.entries.get(name));
+            let Some(&size) = entry.and_then(|entry| entry.parameters.get(index)) else {
+                return Code::INVALID_VALUE;
+            };
+            // SAFETY: the caller's promise.
+            unsafe { answer(offset, 8 * index) };
+            // SAFETY: as above.
+            unsafe { answer(bytes, size) }
+        })
+    }
+
+    unsafe fn resident_blocks(
+        &self,
+        blocks: *mut i32,
+        _function: FunctionHandle,
+        threads: i32,
+        _shared_memory: usize,
+    ) -> Code {
+        // SAFETY: the caller's promise.
+        unsafe { answer(blocks, 2048 / threads) }
+    }
+
     unsafe fn launch(
         &self,
         function: FunctionHandle,
@@ -484,8 +612,8 @@ impl Api for Fake {
         blocks_y: u32,
         blocks_z: u32,
         threads_x: u32,
-        _threads_y: u32,
-        _threads_z: u32,
+        threads_y: u32,
+        threads_z: u32,
         _shared_memory: u32,
         stream: StreamHandle,
         parameters: *mut *mut c_void,
@@ -497,10 +625,9 @@ impl Api for Fake {
             let Some(entry) = world.entry(function) else {
                 return Code::INVALID_HANDLE;
             };
-            // SAFETY: the caller's promise: a pointer for the only argument.
-            let structure = unsafe { parameters.read() };
-            // SAFETY: as above, to as many bytes.
-            let launched = unsafe { Launched::read(structure.cast(), &entry) };
+            let shape = [blocks, [threads_x, threads_y, threads_z]];
+            // SAFETY: the caller's promise: a pointer for each parameter, to as many bytes.
+            let launched = unsafe { Launched::read(parameters, &entry, shape) };
             world.give(stream, Step::Run(entry, launched))
         })
     }

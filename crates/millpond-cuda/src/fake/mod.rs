@@ -4,15 +4,19 @@
 //! that dice choose among those that may go on, so that whatever isn't ordered happens in all
 //! orders. It is as strict as a device and more: a copy or fill that leaves live memory, or comes
 //! after its end, is an illegal address and loses the device; a call without a context is refused.
-//! Launches run code of the tests' own, by the names of entries.
+//! Launches run code of the tests' own, by the names of entries. A strict one has device memory where the
+//! host can't reach it.
 //! Tests hold it still, let calls of theirs choosing fail, and read which calls there were.
 
 mod calls;
 mod code;
+#[cfg(test)]
 mod compiler;
 mod engine;
+#[cfg(test)]
 mod library;
 mod telling;
+#[cfg(test)]
 mod tests;
 mod world;
 
@@ -21,14 +25,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::api::{Code, ContextHandle, Ordinal, StreamHandle};
+#[cfg(test)]
 use crate::library::Status;
-use code::{Entry, Launched};
+use code::Entry;
+pub(crate) use code::Launched;
+#[cfg(test)]
 pub(crate) use compiler::FakeCompiler;
+#[cfg(test)]
 use library::Area;
 use world::{Kind, Step, World};
 
 /// Bytes of memory of each device.
 pub(crate) const MEMORY: usize = 1 << 30;
+
+/// What a text that can't be compiled begins with.
+const ERROR: &[u8] = b"error";
 
 /// What the driver's granularity is.
 const GRANULE: usize = 2 << 20;
@@ -62,9 +73,18 @@ impl Shared {
 impl Fake {
     /// A driver of so many devices.
     pub(crate) fn new(devices: usize) -> Arc<Self> {
+        Self::with(devices, false)
+    }
+
+    /// The same, whose device memory the host can't reach.
+    pub(crate) fn strict(devices: usize) -> Arc<Self> {
+        Self::with(devices, true)
+    }
+
+    fn with(devices: usize, hides: bool) -> Arc<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(1);
         let shared = Arc::new(Shared {
-            world: Mutex::new(World::new(devices)),
+            world: Mutex::new(World::new(devices, hides)),
             wake: Condvar::new(),
         });
         engine::start(&shared);
@@ -109,9 +129,24 @@ impl Fake {
         bytes: usize,
         body: impl Fn(&Launched) + Send + Sync + 'static,
     ) {
-        let body = Arc::new(body);
-        let entry = Entry { bytes, body };
+        self.entry_of(name, &[bytes], body);
+    }
+
+    /// The same with several parameters, of so many bytes.
+    pub(crate) fn entry_of(
+        &self,
+        name: &str,
+        parameters: &[usize],
+        body: impl Fn(&Launched) + Send + Sync + 'static,
+    ) {
+        let (parameters, body) = (parameters.to_vec(), Arc::new(body));
+        let entry = Entry { parameters, body };
         self.shared.lock().entries.insert(name.to_owned(), entry);
+    }
+
+    /// A variable that programs may name.
+    pub(crate) fn variable(&self, name: &str, bytes: usize) {
+        self.shared.lock().variables.insert(name.to_owned(), bytes);
     }
 
     /// How many programs are loaded.
@@ -192,47 +227,6 @@ impl Fake {
         });
         self.shared.wake.notify_all();
         answer
-    }
-
-    /// A call of a library that gives a stream a step, which touches these areas.
-    fn step_of_library(
-        &self,
-        name: &'static str,
-        stream: StreamHandle,
-        areas: &[Area],
-        body: impl Fn() + Send + Sync + 'static,
-    ) -> Status {
-        let entry = Entry {
-            bytes: 0,
-            body: Arc::new(move |_| body()),
-        };
-        let arguments = Vec::new();
-        {
-            let world = self.shared.lock();
-            for area in areas {
-                let is_live = world.is_live(area.address, area.bytes);
-                assert!(is_live, "{name}: {area:?} is no memory");
-            }
-        }
-        let step = Step::Run(entry, Launched { arguments });
-        match self.step(name, stream, step) {
-            Code::SUCCESS => Status::SUCCESS,
-            _ => Status(13),
-        }
-    }
-
-    /// A call of a library that needs a context.
-    fn call_of_library(
-        &self,
-        name: &'static str,
-        body: impl FnOnce(&mut World) -> Status,
-    ) -> Status {
-        let mut status = Status(13);
-        self.call_within(name, |world, _| {
-            status = body(world);
-            Code::SUCCESS
-        });
-        status
     }
 
     /// A call that gives a stream a step.

@@ -29,7 +29,11 @@ impl World {
         match number {
             attribute::MULTIPROCESSORS => 8,
             attribute::L2_BYTES => 1 << 20,
-            attribute::SHARED_MEMORY => 48 << 10,
+            attribute::SHARED_MEMORY | attribute::MOST_SHARED_MEMORY => 48 << 10,
+            attribute::BLOCK => 1024,
+            attribute::REGISTERS => 64 << 10,
+            axis if (attribute::BLOCK_AXES..attribute::BLOCK_AXES + 3).contains(&axis) => 1024,
+            axis if (attribute::GRID_AXES..attribute::GRID_AXES + 3).contains(&axis) => 65_535,
             attribute::WARP => 32,
             attribute::RESIDENT_THREADS => 2048,
             attribute::CAPABILITY_MAJOR => 9,

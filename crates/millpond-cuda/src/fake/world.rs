@@ -98,6 +98,10 @@ pub(super) struct World {
     pub(super) modules: BTreeMap<ModuleHandle, String>,
     /// Entries that were asked for: their names.
     pub(super) functions: BTreeMap<FunctionHandle, String>,
+    /// Variables that programs may name, and their bytes.
+    pub(super) variables: HashMap<String, usize>,
+    /// Those that programs have.
+    pub(super) placed: HashMap<(ModuleHandle, String), Pointer>,
     /// What runs in place of entries.
     pub(super) entries: HashMap<String, Entry>,
     pub(super) lost: Option<Code>,
@@ -107,11 +111,13 @@ pub(super) struct World {
     pub(super) calls: Vec<&'static str>,
     pub(super) paused: bool,
     pub(super) ended: bool,
+    /// Whether the host can't reach device memory.
+    hides: bool,
     dice: Dice,
 }
 
 impl World {
-    pub(super) fn new(devices: usize) -> Self {
+    pub(super) fn new(devices: usize, hides: bool) -> Self {
         Self {
             devices,
             blocks: BTreeMap::new(),
@@ -124,6 +130,8 @@ impl World {
             peers: HashSet::new(),
             modules: BTreeMap::new(),
             functions: BTreeMap::new(),
+            variables: HashMap::new(),
+            placed: HashMap::new(),
             entries: HashMap::new(),
             lost: None,
             faults: Vec::new(),
@@ -132,6 +140,7 @@ impl World {
             calls: Vec::new(),
             paused: false,
             ended: false,
+            hides,
             dice: Dice::numbered(7),
         }
     }
@@ -165,7 +174,10 @@ impl World {
             // SAFETY: new memory of this layout.
             unsafe { pointer.write_bytes(RUBBISH, layout.size()) };
         }
-        let address = pointer.expose_provenance() as Pointer;
+        let mut address = pointer.expose_provenance() as Pointer;
+        if self.hides && !matches!(kind, Kind::Host | Kind::Managed) {
+            address |= HIDDEN;
+        }
         self.blocks.insert(address, Block { layout, kind });
         Some(address)
     }
@@ -174,7 +186,7 @@ impl World {
         let Some(block) = self.blocks.remove(&address) else {
             return Code::INVALID_VALUE;
         };
-        let pointer: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
+        let pointer = place(address);
         // SAFETY: had with this layout, and no more in the list.
         unsafe { dealloc(pointer, block.layout) };
         Code::SUCCESS
@@ -257,8 +269,7 @@ impl World {
 
     /// Whether all memory of the step was there.
     fn carry_out(&mut self, step: &Step) -> bool {
-        let pointer =
-            |address: Pointer| std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        let pointer = place;
         match *step {
             Step::Copy { dst, src, bytes } => {
                 if !self.is_live(dst, bytes) || !self.is_live(src, bytes) {
@@ -311,6 +322,14 @@ impl Drop for World {
             self.remove(address);
         }
     }
+}
+
+/// A bit of the addresses that the host can't reach: no program has addresses with it.
+const HIDDEN: Pointer = 1 << 62;
+
+/// Where the bytes of an address are.
+pub(super) fn place(address: Pointer) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut((address & !HIDDEN) as usize)
 }
 
 fn counter(address: Pointer) -> u64 {

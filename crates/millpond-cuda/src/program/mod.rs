@@ -5,6 +5,7 @@
 //! doesn't compile is remembered as well, so that its kernels are the host's from then on. What is made
 //! while others do its work is *ordered*.
 
+mod loaded;
 mod store;
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use millpond_hal::DeviceCode;
 
+pub(crate) use loaded::{LoadedEntry, Retired, load};
 pub(crate) use store::Store;
 
 use crate::api::{FunctionHandle, ModuleHandle};

@@ -12,6 +12,7 @@ use super::{CudaQueue, LANES, State};
 use crate::api::{Pointer, READ_MOSTLY};
 use crate::card::{CudaError, Current};
 use crate::lanes::Lane;
+use crate::program::LoadedEntry;
 use crate::staging::Landing;
 
 impl CudaQueue {
@@ -68,6 +69,10 @@ impl CudaQueue {
                 let flight = Flight {
                     ticket,
                     sequence,
+                    held: match &begun.command {
+                        Command::Run { entry, .. } => Some(Arc::clone(entry)),
+                        _ => None,
+                    },
                     report,
                     landing,
                     around: around.filter(|_| failure.is_none()),
@@ -140,6 +145,13 @@ impl CudaQueue {
                 // SAFETY: the submitter promised A1 to A3 for the range.
                 unsafe { fill::give(current, stream, dst, pattern, bytes) }
             }
+            Command::Run {
+                ref entry,
+                ref grid,
+            } => match LoadedEntry::of(&**entry, &self.station) {
+                Some(entry) => entry.give(current, stream, grid),
+                None => Ok(()),
+            },
             Command::Prefetch { address, bytes } => {
                 let (address, ordinal) = (address.get() as Pointer, self.station.card.ordinal);
                 // SAFETY: a hint on managed memory that is there (A1).

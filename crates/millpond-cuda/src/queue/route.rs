@@ -5,6 +5,7 @@ use millpond_hal::{Address, Command, DeviceError};
 use crate::api::Pointer;
 use crate::library::may_be_job;
 use crate::memory::Place;
+use crate::program::LoadedEntry;
 use crate::staging::SMALL;
 use crate::station::Station;
 
@@ -77,6 +78,14 @@ impl Route {
                     }
                 }
                 if reached { Self::Kernel } else { Self::Host }
+            }
+            Command::Run { ref entry, .. } => {
+                if LoadedEntry::of(&**entry, station).is_none() {
+                    let reason = format!("{command} was loaded by another device");
+                    let call = "submit";
+                    return Err(DeviceError::Invalid { call, reason });
+                }
+                Self::Lane
             }
             Command::Barrier if in_order => Self::Nothing,
             Command::Barrier => Self::Host,

@@ -12,6 +12,7 @@ use crate::command::{Address, Advice, Command, Pattern, Submission};
 use crate::device::{Device, Partition, RawAllocation};
 use crate::error::DeviceError;
 use crate::point::{Point, QueueId};
+use crate::program::Grid;
 use crate::queue::{Queue, QueueOptions, Wait};
 
 /// A call and its answer. Devices are numbers in their driver's list.
@@ -119,6 +120,11 @@ pub enum TraceCommand {
         description: String,
         bases: Vec<Address>,
     },
+    Run {
+        /// The entry's name.
+        entry: String,
+        grid: Grid,
+    },
     Task {
         name: Arc<str>,
     },
@@ -151,6 +157,13 @@ impl From<&Command> for TraceCommand {
             Command::Launch { ref bases, .. } => Self::Launch {
                 description: command.to_string(),
                 bases: bases.to_vec(),
+            },
+            Command::Run {
+                ref entry,
+                ref grid,
+            } => Self::Run {
+                entry: entry.info().name.clone(),
+                grid: Grid::clone(grid),
             },
             Command::Task { ref name, .. } => Self::Task {
                 name: Arc::clone(name),

@@ -17,6 +17,7 @@ use crate::error::{DeviceError, Failure};
 use crate::info::DeviceInfo;
 use crate::life::Life;
 use crate::point::{Point, Progress, QueueId};
+use crate::program::Program;
 use crate::queue::{Joined, Queue, QueueOptions, Times, Wait};
 
 /// A device below a layer.
@@ -283,6 +284,15 @@ impl<L: Layer> Device for LayeredDevice<L> {
         let parts = self.layer.partition(&self.site, partition)?;
         let wrap = |part| wrap_device(&self.layer, self.site.number, part);
         Ok(parts.into_iter().map(wrap).collect())
+    }
+
+    unsafe fn load(&self, image: &[u8]) -> Result<Arc<dyn Program>, DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.site.device.load(image) }
+    }
+
+    fn free_memory(&self) -> Option<usize> {
+        self.site.device.free_memory()
     }
 
     unsafe fn wait_for_stream(&self, stream: usize) -> Result<(), DeviceError> {

@@ -83,6 +83,7 @@ impl NullDevice {
                 alignment: ALIGNMENT,
                 host_executed: false,
                 compiles: false,
+                accelerator: None,
                 shareable: Vec::new(),
                 float64: true,
                 float16: true,

@@ -1,11 +1,13 @@
-//! Copies and fills of memory that is known by its address alone.
+//! Copies, fills and programs that use memory which is known by its address alone.
 //!
 //! For surfaces whose programs pass addresses, and order what they enqueue themselves. Commands that
 //! name their memory are in `work.rs`.
 
-use millpond_hal::{Address, Command, Pattern};
+use std::sync::Arc;
 
-use crate::error::Result;
+use millpond_hal::{Address, Command, Entry, Grid, Pattern};
+
+use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::queue::Queue;
 use crate::queue::fit::check_fill;
@@ -56,6 +58,31 @@ impl Queue {
         self.submit_at(command, after)
     }
 
+    /// Launches an entry of a program that the device has loaded, behind the events. As for
+    /// [`Queue::copy_at`]: what it uses is known to the caller only.
+    ///
+    /// # Errors
+    /// A shape without blocks or threads, or with more threads than the entry takes; other parameters
+    /// than it has; an entry of another device; a closed queue.
+    ///
+    /// # Safety
+    /// What the entry reads and writes with these parameters may be used so by the device until the
+    /// command has finished, and nobody does otherwise but what is ordered before it or behind it. Where
+    /// the driver doesn't tell an entry's parameters, they are what it has.
+    pub unsafe fn run_at(
+        &self,
+        entry: &Arc<dyn Entry>,
+        grid: Grid,
+        after: &[&Event],
+    ) -> Result<Event> {
+        check_grid(entry, &grid)?;
+        let command = Command::Run {
+            entry: Arc::clone(entry),
+            grid: Box::new(grid),
+        };
+        self.submit_at(command, after)
+    }
+
     fn submit_at(&self, command: Command, after: &[&Event]) -> Result<Event> {
         let claims = command.touches();
         let done = self
@@ -64,4 +91,29 @@ impl Queue {
         self.note_followed(&done, after);
         Ok(done)
     }
+}
+
+/// # Errors
+/// A shape that nothing can be launched with; other parameters than the entry has.
+fn check_grid(entry: &Arc<dyn Entry>, grid: &Grid) -> Result<()> {
+    let info = entry.info();
+    let invalid = |reason: String| Error::Invalid {
+        what: "launch",
+        reason: format!("{}: {reason}", info.name),
+    };
+    if grid.blocks.contains(&0) || grid.threads.contains(&0) {
+        let (blocks, threads) = (grid.blocks, grid.threads);
+        return Err(invalid(format!("{blocks:?} blocks of {threads:?} threads")));
+    }
+    let threads: u64 = grid.threads.iter().map(|&axis| u64::from(axis)).product();
+    if threads > u64::from(info.block) {
+        let most = info.block;
+        return Err(invalid(format!("{threads} threads in a block of at most {most}")));
+    }
+    let given: Vec<usize> = grid.arguments.iter().map(|bytes| bytes.len()).collect();
+    if info.parameters.as_ref().is_some_and(|has| *has != given) {
+        let has = info.parameters.as_deref().unwrap_or_default();
+        return Err(invalid(format!("arguments of {given:?} bytes for {has:?}")));
+    }
+    Ok(())
 }

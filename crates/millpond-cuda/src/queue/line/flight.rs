@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use millpond_hal::{Command, Failure, FailureKind, HostKernel};
+use millpond_hal::{Command, Entry, Failure, FailureKind, HostKernel};
 use smallvec::SmallVec;
 
 use crate::clock::Around;
@@ -22,6 +22,9 @@ pub(in crate::queue) struct Report {
 pub(in crate::queue) struct Flight {
     pub(in crate::queue) ticket: u64,
     pub(in crate::queue) sequence: u64,
+    /// The entry that it runs, which stays loaded as long.
+    #[expect(dead_code, reason = "held for its own sake")]
+    pub(in crate::queue) held: Option<Arc<dyn Entry>>,
     /// Where it tells what it found.
     pub(in crate::queue) report: Option<Report>,
     /// What is to be done with what the device has brought.
