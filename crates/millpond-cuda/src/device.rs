@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_hal::{
-    Device, DeviceError, DeviceInfo, Failure, FailureKind, Partition, Program, Queue,
-    QueueOptions, RawAllocation,
+    Device, DeviceError, DeviceInfo, Failure, FailureKind, Partition, Program, Queue, QueueOptions,
+    RawAllocation,
 };
 use millpond_types::MemoryKind;
 

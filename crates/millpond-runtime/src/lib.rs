@@ -80,7 +80,8 @@ pub use memory::{
 };
 pub use millpond_hal::{
     Accelerator, Access, Address, Advice, DeviceClass, DeviceInfo, Entry, EntryInfo, Failure,
-    FailureKind, Gate, Grid, HandleError, Partition, Pattern, Program, QueueOptions, Touch, Traffic,
+    FailureKind, Gate, Grid, HandleError, Partition, Pattern, Program, QueueOptions, Touch,
+    Traffic,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{

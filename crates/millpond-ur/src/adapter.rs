@@ -82,6 +82,7 @@ entry! {
     ) {
         let adapter = adapter.get()?;
         let property = match what {
+            // Of the platform that is there on every machine.
             AdapterInfo::BACKEND => Backend::NATIVE_CPU.0.into(),
             AdapterInfo::REFERENCE_COUNT => adapter.place.references().into(),
             AdapterInfo::VERSION => VERSION.into(),

@@ -97,6 +97,11 @@ impl<T> Out<T> {
         unsafe { self.0.as_ref() }.copied()
     }
 
+    /// The same place, where values are read that the caller has written there.
+    pub(crate) fn reads<U: Copy>(self) -> In<U> {
+        In(self.0.cast_const().cast())
+    }
+
     /// Writes a value, where there is a place for it.
     pub(crate) fn set(self, value: T) {
         if !self.is_null() {
@@ -182,6 +187,11 @@ impl Text {
         }
         // SAFETY: by the caller's promise: it ends with a zero.
         Ok(unsafe { CStr::from_ptr(self.0) })
+    }
+
+    /// The text, if there is one.
+    pub(crate) fn optional<'a>(self) -> Option<&'a CStr> {
+        self.required().ok()
     }
 
     /// A text that lives as long as the process.

@@ -29,7 +29,7 @@ fn barrier(
         event,
     };
     if broken(Rule::Barrier) {
-        return nothing(enqueued, "barrier", &[]);
+        return nothing(enqueued, "barrier");
     }
     enqueued.submit(millpond::Queue::barrier)
 }
@@ -49,7 +49,7 @@ entry! {
         if waits.is_empty() && !broken(Rule::WaitForAll) {
             return enqueued.submit(|queue, _| queue.barrier(&[]));
         }
-        nothing(enqueued, "wait for events", &[])
+        nothing(enqueued, "wait for events")
     }
 
     fn urEnqueueEventsWaitWithBarrier(

@@ -1,7 +1,7 @@
 //! Buffers: memory that is known by a handle.
 //!
-//! Theirs is host memory of a context's first device, which every device here reaches, or the program's
-//! own. What is enqueued on a buffer is ordered by the queue and its events only.
+//! Theirs is memory at home on a context's first device that every device and the host reach, or the
+//! program's own. What is enqueued on a buffer is ordered by the queue and its events only.
 
 use std::sync::Arc;
 
@@ -76,6 +76,15 @@ impl Drop for Buffer {
     }
 }
 
+/// What memory buffers are of: what moves to where it is used, where that isn't the host anyway.
+fn kind_on(device: &Device) -> MemoryKind {
+    if device.is_host() {
+        MemoryKind::Host
+    } else {
+        MemoryKind::Shared
+    }
+}
+
 /// # Errors
 /// Flags that mean nothing, or contradict each other.
 fn check_flags(flags: MemFlags) -> Answer {
@@ -114,12 +123,13 @@ entry! {
         let (address, memory) = if flags.has(MemFlags::USE_HOST_POINTER) {
             (host, Memory::Host)
         } else {
-            let pool = device.runtime().current_pool(MemoryKind::Host);
+            let kind = kind_on(&device);
+            let pool = device.runtime().current_pool(kind);
             let memory = allocate_now(&device, &pool, size, 1);
-            let memory = memory.map_err(|error| memory_code(&error, MemoryKind::Host))?;
+            let memory = memory.map_err(|error| memory_code(&error, kind))?;
             if flags.has(MemFlags::ALLOC_COPY_HOST_POINTER) {
                 let bytes = Pointer::to(host).bytes(size);
-                memory.write(0, bytes).map_err(|error| memory_code(&error, MemoryKind::Host))?;
+                memory.write(0, bytes).map_err(|error| memory_code(&error, kind))?;
             }
             (memory.address().get(), Memory::Own(Some(memory)))
         };

@@ -1,4 +1,4 @@
-//! Contexts: some devices that share objects and memory.
+//! Contexts: some devices of a platform that share objects and memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -11,6 +11,7 @@ use crate::entry::entry;
 use crate::error::code;
 use crate::handle::{Handle, Place, create, kinds};
 use crate::numbers::{Code, ContextInfo};
+use crate::platform::Platform;
 use crate::pool::DefaultPools;
 use crate::property::Property;
 use crate::queue::Queue;
@@ -46,7 +47,7 @@ impl Context {
         &self.devices
     }
 
-    /// The device on which host memory is at home.
+    /// The device on which host memory is at home, which all others reach.
     pub(crate) fn first(&self) -> &Arc<Device> {
         &self.devices[0]
     }
@@ -114,9 +115,18 @@ impl Drop for Context {
     }
 }
 
+/// # Errors
+/// Devices of several platforms.
 fn make(devices: &[Handle<Device>]) -> Answer<Arc<Context>> {
     let devices: Answer<Vec<_>> = devices.iter().map(|device| device.get()).collect();
     let devices = devices?;
+    let mut platforms = devices.iter().map(|device| Platform::of(device.runtime()));
+    let first = platforms.next().ok_or(Code::INVALID_VALUE)??;
+    for other in platforms {
+        if !Arc::ptr_eq(first, other?) {
+            return Err(Code::INVALID_DEVICE);
+        }
+    }
     create(|place| Context {
         place,
         default_pools: DefaultPools::default(),

@@ -1,4 +1,5 @@
-//! Copies and fills of bytes with gaps between them: rows and slices.
+//! Copies and fills of bytes with gaps between them, rows and slices, by a thread of the host; on other
+//! devices by their own commands (`rows.rs`).
 
 use std::ptr;
 
@@ -8,10 +9,12 @@ use crate::argument::Answer;
 use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
 use crate::queue::Enqueued;
+use crate::rows;
+use crate::usm::is_of_device;
 use crate::usm_commands::touch;
 
 /// Bytes of a pattern that are written at a time.
-const PIECE: usize = 64 << 10;
+pub(crate) const PIECE: usize = 64 << 10;
 
 /// How many bytes, rows and slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,7 @@ impl Extent {
         }
     }
 
-    fn rows(self) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn rows(self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.depth).flat_map(move |slice| (0..self.height).map(move |row| (slice, row)))
     }
 }
@@ -76,7 +79,7 @@ impl Grid {
             .ok_or(Code::INVALID_SIZE)
     }
 
-    fn row(self, (slice, row): (usize, usize)) -> Address {
+    pub(crate) fn row(self, (slice, row): (usize, usize)) -> Address {
         let slices = if broken(Rule::SlicePitch) {
             0
         } else {
@@ -92,7 +95,20 @@ impl Grid {
 }
 
 /// Copies bytes between grids, whose spans were checked.
+///
+/// # Errors
+/// Rows that are copied onto themselves in memory which the host can't reach.
 pub(crate) fn copy_grid(enqueued: Enqueued<'_>, src: Grid, dst: Grid, extent: Extent) -> Answer {
+    if !enqueued.queue.device().is_host() {
+        let first = (0, 0);
+        let apart = src.row(first).get().abs_diff(dst.row(first).get());
+        if apart >= extent.width {
+            return rows::copy(enqueued, src, dst, extent);
+        }
+        if [src, dst].iter().any(|grid| is_of_device(grid.address)) {
+            return Err(Code::INVALID_SIZE);
+        }
+    }
     let claims = [
         touch(src.address, src.span(extent)?, Access::Read),
         touch(dst.address, dst.span(extent)?, Access::Update),
@@ -117,6 +133,9 @@ pub(crate) fn fill_grid(
     extent: Extent,
     pattern: &[u8],
 ) -> Answer {
+    if !enqueued.queue.device().is_host() {
+        return rows::fill(enqueued, dst, extent, pattern);
+    }
     let claims = [touch(dst.address, dst.span(extent)?, Access::Update)];
     let piece = pattern.repeat((PIECE / pattern.len()).max(1));
     enqueued.submit(|queue, after| {

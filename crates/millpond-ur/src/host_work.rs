@@ -85,7 +85,7 @@ entry! {
         let queue = &queue.get()?;
         let event = event.required()?;
         let waits = &Waits::new(count, list)?;
-        let recorded = queue.device().now()?;
+        let (recorded, _) = queue.device().now()?;
         // What was enqueued before is before it on every queue.
         let before = queue.runtime().record().map_err(|error| code(&error))?;
         let mut after = waits.runtime();

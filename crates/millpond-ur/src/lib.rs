@@ -5,7 +5,7 @@
 //! # Model
 //! A loader asks for tables of functions ([`tables`] lists all of them); C then holds handles
 //! (`handle.rs`) to the objects of `adapter`, `platform`, `device`, `context`, `queue`, `event`,
-//! `buffer`, `pool` and `kernel`. Memory is known by its address (`usm`, `virtual_memory`), and commands
+//! `buffer`, `pool`, `program` and `kernel`. Memory is known by its address (`usm`, `virtual_memory`), and commands
 //! name addresses: what comes after what is said by queues, events and wait lists. All policy is the
 //! runtime's; what is here translates and checks.
 //!
@@ -57,9 +57,11 @@ pub mod numbers;
 mod peers;
 mod platform;
 mod pool;
+mod program;
 mod property;
 mod queue;
 mod rectangles;
+mod rows;
 mod structures;
 pub mod tables;
 mod transfers;

@@ -22,14 +22,16 @@ numbers! {
     /// How a call ended.
     Code {
         SUCCESS = 0, INVALID_OPERATION = 1, INVALID_QUEUE_PROPERTIES = 2, INVALID_QUEUE = 3,
-        INVALID_VALUE = 4, INVALID_CONTEXT = 5, INVALID_PLATFORM = 6, INVALID_BINARY = 7,
+        INVALID_VALUE = 4, INVALID_CONTEXT = 5, INVALID_PLATFORM = 6, INVALID_BINARY = 7, INVALID_PROGRAM = 8,
         INVALID_BUFFER_SIZE = 10, INVALID_MEM_OBJECT = 11, INVALID_EVENT = 12,
         INVALID_EVENT_WAIT_LIST = 13, MISALIGNED_SUB_BUFFER_OFFSET = 14,
         INVALID_WORK_GROUP_SIZE = 15,
         PROFILING_INFO_NOT_AVAILABLE = 17, DEVICE_NOT_FOUND = 18, INVALID_DEVICE = 19,
         DEVICE_LOST = 20, DEVICE_PARTITION_FAILED = 23, INVALID_DEVICE_PARTITION_COUNT = 24,
-        INVALID_WORK_DIMENSION = 26, INVALID_KERNEL_ARGS = 27, INVALID_KERNEL = 28,
+        INVALID_WORK_DIMENSION = 26, INVALID_KERNEL_ARGS = 27, INVALID_KERNEL = 28, INVALID_KERNEL_NAME = 29,
         INVALID_KERNEL_ARGUMENT_INDEX = 30, INVALID_KERNEL_ARGUMENT_SIZE = 31,
+        INVALID_PROGRAM_EXECUTABLE = 36, PROGRAM_BUILD_FAILURE = 41, INVALID_NATIVE_BINARY = 56,
+        FUNCTION_ADDRESS_NOT_AVAILABLE = 58,
         UNINITIALIZED = 37, OUT_OF_HOST_MEMORY = 38, OUT_OF_DEVICE_MEMORY = 39,
         OUT_OF_RESOURCES = 40, UNSUPPORTED_VERSION = 43, UNSUPPORTED_FEATURE = 44,
         INVALID_ARGUMENT = 45, INVALID_NULL_HANDLE = 46, HANDLE_OBJECT_IN_USE = 47,
@@ -50,7 +52,7 @@ numbers! {
     ApiVersion { CURRENT = 12 }
 
     /// A kind of driver.
-    Backend { NATIVE_CPU = 5 }
+    Backend { CUDA = 3, NATIVE_CPU = 5 }
 
     /// What can be asked of an adapter.
     AdapterInfo { BACKEND = 0, REFERENCE_COUNT = 1, VERSION = 2 }
@@ -195,7 +197,8 @@ numbers! {
         MEM_BUFFER_READ_RECT = 5, MEM_BUFFER_WRITE_RECT = 6, MEM_BUFFER_COPY = 7,
         MEM_BUFFER_COPY_RECT = 8, MEM_BUFFER_FILL = 9, MEM_BUFFER_MAP = 14, MEM_UNMAP = 16,
         USM_FILL = 17, USM_MEMCPY = 18, USM_PREFETCH = 19, USM_ADVISE = 20, USM_FILL_2D = 21,
-        USM_MEMCPY_2D = 22, TIMESTAMP_RECORDING_EXP = 0x2002,
+        USM_MEMCPY_2D = 22, DEVICE_GLOBAL_VARIABLE_WRITE = 23,
+        DEVICE_GLOBAL_VARIABLE_READ = 24, TIMESTAMP_RECORDING_EXP = 0x2002,
         ENQUEUE_NATIVE_EXP = 0x2004,
         ENQUEUE_USM_DEVICE_ALLOC_EXP = 0x2050, ENQUEUE_USM_SHARED_ALLOC_EXP = 0x2051,
         ENQUEUE_USM_HOST_ALLOC_EXP = 0x2052, ENQUEUE_USM_FREE_EXP = 0x2053, HOST_TASK_EXP = 0x2200,
@@ -232,6 +235,27 @@ numbers! {
     /// What an argument of a kernel is.
     KernelArgumentKind { VALUE = 0, POINTER = 1, MEM_OBJ = 2, LOCAL = 3, SAMPLER = 4 }
 
+    /// What can be asked of a program.
+    ProgramInfo {
+        REFERENCE_COUNT = 0, CONTEXT = 1, NUM_DEVICES = 2, DEVICES = 3, IL = 4, BINARY_SIZES = 5,
+        BINARIES = 6, NUM_KERNELS = 7, KERNEL_NAMES = 8,
+    }
+
+    /// What can be asked of what a program became.
+    ProgramBuildInfo { STATUS = 0, OPTIONS = 1, LOG = 2, BINARY_TYPE = 3 }
+
+    /// What became of a program.
+    BuildStatus { NONE = 0, ERROR = 1, SUCCESS = 2 }
+
+    /// What a program is.
+    BinaryType { NONE = 0, EXECUTABLE = 3 }
+
+    /// What can be asked of the parts of a kernel's groups that step together.
+    KernelSubGroupInfo {
+        MAX_SUB_GROUP_SIZE = 0, MAX_NUM_SUB_GROUPS = 1, COMPILE_NUM_SUB_GROUPS = 2,
+        SUB_GROUP_SIZE_INTEL = 3,
+    }
+
     /// What can be asked of a kernel.
     KernelInfo {
         FUNCTION_NAME = 0, NUM_ARGS = 1, REFERENCE_COUNT = 2, CONTEXT = 3, PROGRAM = 4,
@@ -250,6 +274,12 @@ numbers! {
 
     /// How much a device may be accessed by another.
     PeerInfo { ACCESS_SUPPORT = 0, ATOMICS_SUPPORT = 1 }
+}
+
+impl Default for BuildStatus {
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 impl QueueFlags {

@@ -1,4 +1,4 @@
-//! The platform: the devices of this machine that millpond drives.
+//! Platforms: the devices of this machine that millpond drives, one for each of its backends.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,10 +11,12 @@ use crate::numbers::{ApiVersion, Backend, Code, PlatformInfo};
 use crate::property::Property;
 use crate::structures::Header;
 
-/// The platform, of which there is one.
+/// The devices of one backend.
 #[derive(Debug)]
 pub(crate) struct Platform {
     place: Place<Platform>,
+    /// What the runtime calls the backend.
+    driver: &'static str,
     devices: Vec<Arc<Device>>,
 }
 
@@ -30,17 +32,53 @@ impl Platform {
         &self.devices
     }
 
-    /// The one that there is, for as long as the process.
-    pub(crate) fn the() -> Answer<&'static Arc<Self>> {
-        static PLATFORM: OnceLock<Answer<Arc<Platform>>> = OnceLock::new();
-        let platform = PLATFORM.get_or_init(|| {
-            let devices = millpond::devices().iter();
-            let devices: Answer<_> = devices.map(|device| Device::root(device.clone())).collect();
-            let devices = devices?;
-            create(|place| Self { place, devices })
+    /// Those that there are, for as long as the process: the processor's first.
+    pub(crate) fn all() -> Answer<&'static [Arc<Self>]> {
+        static PLATFORMS: OnceLock<Answer<Vec<Arc<Platform>>>> = OnceLock::new();
+        let platforms = PLATFORMS.get_or_init(|| {
+            let mut drivers: Vec<_> = millpond::devices().iter().map(driver).collect();
+            drivers.dedup();
+            drivers.into_iter().map(Self::of_driver).collect()
         });
-        platform.as_ref().map_err(|code| *code)
+        platforms.as_deref().map_err(|code| *code)
     }
+
+    fn of_driver(driver: &'static str) -> Answer<Arc<Self>> {
+        let all = millpond::devices().iter();
+        let theirs = all.filter(|device| self::driver(device) == driver);
+        let devices: Answer<_> = theirs.map(|device| Device::root(device.clone())).collect();
+        let devices = devices?;
+        create(|place| Self {
+            place,
+            driver,
+            devices,
+        })
+    }
+
+    /// The platform of a device of the runtime's, or of a part of one.
+    pub(crate) fn of(device: &millpond::Device) -> Answer<&'static Arc<Self>> {
+        let mut all = Self::all()?.iter();
+        let found = all.find(|platform| platform.driver == driver(device));
+        found.ok_or(Code::INVALID_DEVICE)
+    }
+
+    fn backend(&self) -> Backend {
+        match self.driver {
+            "cuda" => Backend::CUDA,
+            _ => Backend::NATIVE_CPU,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self.backend() {
+            Backend::CUDA => "millpond, NVIDIA",
+            _ => "millpond",
+        }
+    }
+}
+
+fn driver(device: &millpond::Device) -> &'static str {
+    device.info().backend
 }
 
 entry! {
@@ -57,8 +95,11 @@ entry! {
         if !platforms.is_null() && room == 0 {
             return Err(Code::INVALID_SIZE);
         }
-        platforms.set(Platform::the()?.handle());
-        count.set(1);
+        let all = Platform::all()?;
+        if !platforms.is_null() {
+            platforms.set_all(all.iter().take(room as usize).map(|platform| platform.handle()));
+        }
+        count.set(all.len() as u32);
         Ok(())
     }
 
@@ -69,14 +110,14 @@ entry! {
         value: Out<u8>,
         size: Out<usize>,
     ) {
-        platform.get()?;
+        let platform = platform.get()?;
         let property: Property = match what {
-            PlatformInfo::NAME => "millpond".into(),
+            PlatformInfo::NAME => platform.name().into(),
             PlatformInfo::VENDOR_NAME => "The millpond developers".into(),
             PlatformInfo::VERSION => env!("CARGO_PKG_VERSION").into(),
             PlatformInfo::EXTENSIONS => "".into(),
             PlatformInfo::PROFILE => "FULL_PROFILE".into(),
-            PlatformInfo::BACKEND => Backend::NATIVE_CPU.0.into(),
+            PlatformInfo::BACKEND => platform.backend().0.into(),
             PlatformInfo::ADAPTER => Adapter::the()?.handle().into(),
             _ => return Err(Code::INVALID_ENUMERATION),
         };

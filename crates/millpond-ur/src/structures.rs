@@ -1,6 +1,6 @@
 //! The interface's structures, and the chains that they form.
 
-use crate::argument::{Answer, In, Pointer};
+use crate::argument::{Answer, In, Pointer, Text};
 use crate::device::Device;
 use crate::handle::Handle;
 use crate::numbers::{
@@ -58,6 +58,8 @@ structures! {
     AsyncAllocProperties { flags: AsyncAllocFlags }
     /// How a device is split.
     DevicePartitionProperties { properties: In<PartitionProperty>, count: usize }
+    /// A program that could be chosen: what it was made for.
+    DeviceBinary { target: Text }
     /// How a barrier is enqueued.
     EnqueueExtProperties { flags: EnqueueExtFlags }
     /// How a host task is enqueued.

@@ -147,7 +147,7 @@ entry! {
         let waits = &Waits::new(count, list)?;
         buffer.check_range(offset, size)?;
         let (command, blocking) = (Command::MEM_BUFFER_MAP, blocking.is_set());
-        nothing(Enqueued { queue, command, waits, blocking, event }, "map", &[])?;
+        nothing(Enqueued { queue, command, waits, blocking, event }, "map")?;
         let offset = if broken(Rule::MapOffset) { 0 } else { offset };
         address.set(Pointer::to(buffer.address() + offset));
         Ok(())
@@ -169,6 +169,6 @@ entry! {
         let offset = address.checked_sub(buffer.address()).ok_or(Code::INVALID_VALUE)?;
         buffer.check_range(offset, 0).map_err(|_| Code::INVALID_VALUE)?;
         let command = Command::MEM_UNMAP;
-        nothing(Enqueued { queue, command, waits, blocking: false, event }, "unmap", &[])
+        nothing(Enqueued { queue, command, waits, blocking: false, event }, "unmap")
     }
 }

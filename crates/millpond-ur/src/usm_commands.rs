@@ -43,7 +43,7 @@ pub(crate) fn fill(enqueued: Enqueued<'_>, dst: usize, bytes: usize, value: &[u8
 /// Copies bytes. Those of a buffer in the program's memory may be copied to where they are.
 pub(crate) fn copy(enqueued: Enqueued<'_>, src: usize, dst: usize, bytes: usize) -> Answer {
     if bytes == 0 || src == dst {
-        return nothing(enqueued, "copy of nothing", &[]);
+        return nothing(enqueued, "copy of nothing");
     }
     if src.abs_diff(dst) < bytes {
         let [src, dst] = [src, dst].map(|address| Grid::plane(address, bytes));
@@ -57,8 +57,14 @@ pub(crate) fn copy(enqueued: Enqueued<'_>, src: usize, dst: usize, bytes: usize)
 }
 
 /// A command that does nothing but say when it would be done.
-pub(crate) fn nothing(enqueued: Enqueued<'_>, name: &'static str, claims: &[Touch]) -> Answer {
-    enqueued.submit(|queue, after| queue.task_at(name, claims, after, || Ok(())))
+pub(crate) fn nothing(enqueued: Enqueued<'_>, name: &'static str) -> Answer {
+    enqueued.submit(|queue, after| {
+        if queue.is_in_order() {
+            // Everything is behind everything, and no thread is needed for it.
+            return queue.barrier(after);
+        }
+        queue.task_at(name, &[], after, || Ok(()))
+    })
 }
 
 /// What the runtime can be told of how memory is used.
@@ -86,7 +92,7 @@ fn hint(
         // A hint that the runtime doesn't take changes nothing.
         let _ = pass(&queue, &memory, begin..begin + bytes);
     }
-    nothing(enqueued, name, &[])
+    nothing(enqueued, name)
 }
 
 entry! {

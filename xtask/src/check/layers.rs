@@ -100,6 +100,10 @@ const TABLE: &[Row] = &[
         uses: &["millpond"],
     },
     Row {
+        name: "millpond-cuda-fake",
+        uses: &["millpond-hal", TESTKIT],
+    },
+    Row {
         name: TESTKIT,
         uses: &["millpond-types", "millpond-hal", "millpond-runtime"],
     },
@@ -113,7 +117,8 @@ const TABLE: &[Row] = &[
 const TESTKIT: &str = "millpond-testkit";
 
 /// What tests of any crate may use: the contract suites, the backend that every machine has, the runtime, which tests
-/// of a backend put above it, and kernels that are work of a device's libraries as well.
+/// of a backend put above it, kernels that are work of a device's libraries as well, and a driver without a
+/// card.
 const IN_TESTS: &[&str] = &[
     TESTKIT,
     "millpond-hal",
@@ -121,6 +126,7 @@ const IN_TESTS: &[&str] = &[
     "millpond-runtime",
     "millpond-linalg",
     "millpond-fft",
+    "millpond-cuda-fake",
 ];
 
 /// An edge of the dependency graph inside the workspace.

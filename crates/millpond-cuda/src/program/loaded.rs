@@ -7,8 +7,8 @@ use std::any::Any;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use millpond_hal::{DeviceError, Entry, EntryInfo, Grid, Program};
 use millpond_hal::Address;
+use millpond_hal::{DeviceError, Entry, EntryInfo, Grid, Program};
 use smallvec::SmallVec;
 
 use crate::api::{Code, FunctionHandle, ModuleHandle, StreamHandle, function, loading};
@@ -165,11 +165,7 @@ impl Program for Handle {
 }
 
 /// What the driver knows of an entry.
-fn info(
-    current: &Current<'_>,
-    name: &str,
-    entry: FunctionHandle,
-) -> Result<EntryInfo, CudaError> {
+fn info(current: &Current<'_>, name: &str, entry: FunctionHandle) -> Result<EntryInfo, CudaError> {
     let ask = |attribute| {
         let mut value = 0;
         // SAFETY: the value is written to a place of its type.

@@ -108,7 +108,9 @@ fn check_grid(entry: &Arc<dyn Entry>, grid: &Grid) -> Result<()> {
     let threads: u64 = grid.threads.iter().map(|&axis| u64::from(axis)).product();
     if threads > u64::from(info.block) {
         let most = info.block;
-        return Err(invalid(format!("{threads} threads in a block of at most {most}")));
+        return Err(invalid(format!(
+            "{threads} threads in a block of at most {most}"
+        )));
     }
     let given: Vec<usize> = grid.arguments.iter().map(|bytes| bytes.len()).collect();
     if info.parameters.as_ref().is_some_and(|has| *has != given) {

@@ -6,14 +6,14 @@ use crate::device::partition::WAYS;
 use crate::entry::entry;
 use crate::handle::Handle;
 use crate::loader::{self, Generation};
-use crate::numbers::{Code, DeviceInfo, DevicePartition, DeviceType, QueueFlags};
+use crate::numbers::{Code, DeviceInfo, DevicePartition, QueueFlags};
 use crate::platform::Platform;
 use crate::property::Property;
 use crate::structures::PartitionProperty;
 
 /// Numbers are rounded to the nearest, there are infinities and numbers below the smallest normal
 /// one, and products are added without rounding between.
-const FLOATS: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 6;
+pub(super) const FLOATS: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 6;
 /// All orders, and all scopes, of atomic operations.
 const ATOMICS: u32 = 0x1f;
 /// Memory may be used in every way, by host and device at once.
@@ -233,7 +233,10 @@ impl Device {
         if what == DeviceInfo::IPC_PHYSICAL_MEMORY_SUPPORT_EXP {
             return Ok((is_later && self.is_host()).into());
         }
-        let found = constant(what).or_else(|| self.size(what).map(Ok));
+        let found = self
+            .accelerated(what)
+            .or_else(|| constant(what))
+            .or_else(|| self.size(what).map(Ok));
         found.unwrap_or_else(|| self.fact(what))
     }
 
@@ -298,7 +301,7 @@ impl Device {
     fn fact(&self, what: DeviceInfo) -> Answer<Property> {
         let info = self.runtime.info();
         Ok(match what {
-            DeviceInfo::TYPE => DeviceType::CPU.0.into(),
+            DeviceInfo::TYPE => self.kind().0.into(),
             DeviceInfo::SINGLE_FP_CONFIG => FLOATS.into(),
             DeviceInfo::DOUBLE_FP_CONFIG => (u32::from(info.float64) * FLOATS).into(),
             DeviceInfo::QUEUE_PROPERTIES | DeviceInfo::QUEUE_ON_HOST_PROPERTIES => {
@@ -308,7 +311,7 @@ impl Device {
             DeviceInfo::LOCAL_MEM_TYPE => LOCAL_IN_GLOBAL.into(),
             DeviceInfo::ENDIAN_LITTLE => cfg!(target_endian = "little").into(),
             DeviceInfo::EXECUTION_CAPABILITIES => NATIVE_KERNELS.into(),
-            DeviceInfo::PLATFORM => Platform::the()?.handle().into(),
+            DeviceInfo::PLATFORM => Platform::of(&self.runtime)?.handle().into(),
             DeviceInfo::REFERENCE_COUNT => self.place.references().into(),
             DeviceInfo::UUID => Property::of_bytes(&uuid(&info.label)),
             DeviceInfo::GLOBAL_MEM_FREE => return Err(Code::UNSUPPORTED_ENUMERATION),

@@ -3,14 +3,17 @@
 //! Those that a platform lists live as long as the process, whatever is released; a part lives as
 //! long as somebody has it.
 
+mod accelerator;
 mod info;
 mod partition;
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use millpond::QueueOptions;
+use millpond::runtime::DeviceClass;
 
 use crate::adapter::Adapter;
 use crate::argument::{Answer, In, Out};
@@ -20,7 +23,7 @@ use crate::handle::{Handle, Place, create, kinds};
 use crate::numbers::{Code, DeviceType};
 use crate::platform::Platform;
 use crate::pool::Current;
-use crate::structures::Header;
+use crate::structures::{DeviceBinary, Header};
 
 pub(crate) use info::urDeviceGetInfo;
 pub(crate) use partition::urDevicePartition;
@@ -107,27 +110,52 @@ impl Device {
         self.runtime.info().host_executed
     }
 
+    /// What class of devices it is of.
+    pub(crate) fn kind(&self) -> DeviceType {
+        match self.runtime.info().class {
+            DeviceClass::Cpu => DeviceType::CPU,
+            DeviceClass::Gpu => DeviceType::GPU,
+            _ => DeviceType::CUSTOM,
+        }
+    }
+
     /// The queue by which time is told. Nothing there is behind anything else.
     pub(crate) fn clock(&self) -> Answer<&millpond::Queue> {
         self.queue(&self.clock, true)
     }
 
-    /// The queue on which groups of kernels run, each behind its launch and nothing else.
+    /// The queue for pieces of commands, such as the groups of a kernel: each is behind what its command
+    /// says and nothing else.
     pub(crate) fn groups(&self) -> Answer<&millpond::Queue> {
         self.queue(&self.groups, false)
     }
 
-    /// What the device's clock shows, in nanoseconds: that of the times of commands.
-    pub(crate) fn now(&self) -> Answer<u64> {
+    /// What the device's clock shows, in nanoseconds, which is that of the times of commands; and what the
+    /// host's shows then. Whoever asks may be told a while later.
+    pub(crate) fn now(&self) -> Answer<(u64, u64)> {
         let queue = self.clock()?;
+        let seen = Arc::new(AtomicU64::new(0));
         let read = || {
-            let event = queue.task("clock", &[], || Ok(()))?;
+            let seen = Arc::clone(&seen);
+            let event = queue.task("clock", &[], move || {
+                seen.store(host_now(), Ordering::Relaxed);
+                Ok(())
+            })?;
             event.wait()?;
             event.times()
         };
         let times = read().map_err(|error| code(&error))?;
-        Ok(times.finished.as_nanos() as u64)
+        Ok((
+            times.finished.as_nanos() as u64,
+            seen.load(Ordering::Relaxed),
+        ))
     }
+}
+
+/// What the host's clock shows, in nanoseconds; never 0.
+fn host_now() -> u64 {
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    BEGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
 }
 
 impl fmt::Debug for Device {
@@ -145,11 +173,15 @@ entry! {
         count: Out<u32>,
     ) {
         let platform = platform.get()?;
+        // The devices of a platform are of one kind.
         let found: &[Arc<Device>] = match kind {
             DeviceType::DEFAULT => &platform.devices()[..1],
-            DeviceType::ALL | DeviceType::CPU => platform.devices(),
-            DeviceType::GPU | DeviceType::FPGA | DeviceType::MCA | DeviceType::VPU
-            | DeviceType::CUSTOM => &[],
+            DeviceType::ALL => platform.devices(),
+            DeviceType::GPU | DeviceType::CPU | DeviceType::FPGA | DeviceType::MCA
+            | DeviceType::VPU | DeviceType::CUSTOM => {
+                let is_meant = platform.devices()[0].kind() == kind;
+                if is_meant { platform.devices() } else { &[] }
+            }
             _ => return Err(Code::INVALID_ENUMERATION),
         };
         if devices.is_null() && (room > 0 || count.is_null()) {
@@ -180,21 +212,30 @@ entry! {
         }
     }
 
-    /// Chooses among programs. None can be run here, so that one is as good as another.
+    /// Chooses among programs by what they were made for. A processor runs none, so that one is as good
+    /// as another there.
     fn urDeviceSelectBinary(
         device: Handle<Device>,
-        binaries: In<Header>,
+        binaries: In<DeviceBinary>,
         count: u32,
         selected: Out<u32>,
     ) {
-        device.get()?;
+        let device = device.get()?;
         if binaries.is_null() || selected.is_null() {
             return Err(Code::INVALID_NULL_POINTER);
         }
         if count == 0 {
             return Err(Code::INVALID_SIZE);
         }
-        selected.set(0);
+        let mut chosen = 0;
+        if !device.is_host() {
+            let mut binaries = binaries.list(count as usize)?.iter();
+            let fits = |binary: &DeviceBinary| {
+                binary.target.required().is_ok_and(|target| target == accelerator::TARGET)
+            };
+            chosen = binaries.position(fits).ok_or(Code::INVALID_BINARY)?;
+        }
+        selected.set(chosen as u32);
         Ok(())
     }
 
@@ -225,12 +266,14 @@ entry! {
         device_time: Out<u64>,
         host_time: Out<u64>,
     ) {
-        static BEGIN: OnceLock<Instant> = OnceLock::new();
         let device = device.get()?;
-        if !device_time.is_null() {
-            device_time.set(device.now()?);
+        if device_time.is_null() {
+            host_time.set(host_now());
+            return Ok(());
         }
-        host_time.set(BEGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1);
+        let (of_device, of_host) = device.now()?;
+        device_time.set(of_device);
+        host_time.set(of_host);
         Ok(())
     }
 

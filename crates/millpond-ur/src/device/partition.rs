@@ -67,6 +67,9 @@ entry! {
         let whole = device.get()?;
         let properties = properties.required()?;
         let properties = properties.properties.list(properties.count)?;
+        if !whole.is_host() {
+            return Err(Code::DEVICE_PARTITION_FAILED);
+        }
         let (partition, number) = plan(whole.runtime.info().cores, properties)?;
         if parts.is_null() {
             if room > 0 {

@@ -49,10 +49,10 @@ impl Arguments {
     }
 
     /// Those of a list.
-    pub(super) fn of(list: &[KernelArgument]) -> Answer<Self> {
+    pub(super) fn of(list: &[KernelArgument], local_memory: usize) -> Answer<Self> {
         let mut arguments = Self::default();
         for one in list {
-            arguments.set(one.index, Argument::read(one)?)?;
+            arguments.set(one.index, Argument::read(one, local_memory)?)?;
         }
         arguments.check()?;
         Ok(arguments)
@@ -65,6 +65,38 @@ impl Arguments {
             return Err(Code::INVALID_KERNEL_ARGS);
         }
         Ok(())
+    }
+
+    /// What an entry is launched with, whose parameters have so many bytes where that is known. Memory of a
+    /// group's own is one piece, of which each argument has a part: its parameter is where that begins.
+    ///
+    /// # Errors
+    /// Other arguments than it has parameters, or of other sizes.
+    pub(super) fn for_entry(&self, parameters: Option<&[usize]>) -> Answer<Parameters> {
+        if parameters.is_some_and(|parameters| parameters.len() != self.0.len()) {
+            return Err(Code::INVALID_KERNEL_ARGS);
+        }
+        let mut made = Parameters::default();
+        for (index, argument) in self.0.values().enumerate() {
+            let room = parameters.map(|parameters| parameters[index]);
+            let bytes: SmallVec<[u8; 16]> = match argument {
+                Argument::Bytes(bytes) => bytes.clone(),
+                Argument::Buffer(buffer) => SmallVec::from_slice(&buffer.address().to_ne_bytes()),
+                Argument::Local(bytes) => {
+                    let align = bytes.next_power_of_two().min(WIDEST);
+                    let begin = made.local.next_multiple_of(align);
+                    made.local = begin.checked_add(*bytes).ok_or(Code::OUT_OF_RESOURCES)?;
+                    // Addresses of such memory have four bytes, or eight.
+                    let begin = begin.to_ne_bytes();
+                    SmallVec::from_slice(&begin[..room.unwrap_or(begin.len()).min(begin.len())])
+                }
+            };
+            if room.is_some_and(|room| room != bytes.len()) {
+                return Err(Code::INVALID_KERNEL_ARGUMENT_SIZE);
+            }
+            made.arguments.push(bytes);
+        }
+        Ok(made)
     }
 
     /// What a function is called with: memory that addresses lead to, which is one group's.
@@ -85,6 +117,17 @@ impl Arguments {
     }
 }
 
+/// The widest that anything of a group's own is aligned to.
+const WIDEST: usize = 128;
+
+/// Arguments as an entry takes them.
+#[derive(Default)]
+pub(super) struct Parameters {
+    pub(super) arguments: SmallVec<[SmallVec<[u8; 16]>; 8]>,
+    /// Bytes of a group's own.
+    pub(super) local: usize,
+}
+
 /// Arguments in memory.
 pub(super) struct Laid {
     pub(super) addresses: Vec<usize>,
@@ -102,14 +145,14 @@ fn words(bytes: &[u8]) -> Box<[u64]> {
 }
 
 impl Argument {
-    fn read(one: &KernelArgument) -> Answer<Self> {
+    fn read(one: &KernelArgument, local_memory: usize) -> Answer<Self> {
         match one.kind {
             KernelArgumentKind::VALUE => Self::value(one.value.first, one.size),
             KernelArgumentKind::POINTER => Ok(Self::pointer(one.value.first)),
             KernelArgumentKind::MEM_OBJ => {
                 Self::buffer(Handle::of_native(one.value.first.number()))
             }
-            KernelArgumentKind::LOCAL => Self::local(one.size),
+            KernelArgumentKind::LOCAL => Self::local(one.size, local_memory),
             KernelArgumentKind::SAMPLER => Err(Code::UNSUPPORTED_FEATURE),
             _ => Err(Code::INVALID_ENUMERATION),
         }
@@ -135,8 +178,8 @@ impl Argument {
         })
     }
 
-    fn local(size: usize) -> Answer<Self> {
-        if size == 0 || size > super::launch::LOCAL_MEMORY {
+    fn local(size: usize, most: usize) -> Answer<Self> {
+        if size == 0 || size > most {
             return Err(Code::INVALID_KERNEL_ARGUMENT_SIZE);
         }
         Ok(Self::Local(size))
@@ -160,7 +203,9 @@ entry! {
         size: usize,
         _properties: In<Header>,
     ) {
-        kernel.get()?.arguments().set(index, Argument::local(size)?)
+        let kernel = kernel.get()?;
+        let argument = Argument::local(size, kernel.local_memory())?;
+        kernel.arguments().set(index, argument)
     }
 
     fn urKernelSetArgPointer(

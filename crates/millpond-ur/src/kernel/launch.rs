@@ -7,9 +7,9 @@ use crate::argument::{Answer, In, Out};
 use crate::entry::entry;
 use crate::event::Event;
 use crate::handle::Handle;
-use crate::kernel::Kernel;
 use crate::kernel::arguments::Arguments;
-use crate::kernel::range::{Group, Range};
+use crate::kernel::range::{Group, Range, suggested};
+use crate::kernel::{Body, Kernel};
 use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command};
 use crate::queue::{Enqueued, Queue};
@@ -42,10 +42,32 @@ impl Function {
     }
 }
 
-/// Enqueues a launch: pieces of it on the device, between two commands of the queue that have its place.
+/// Enqueues a launch of what a kernel runs.
 fn launch(
     enqueued: Enqueued<'_>,
     kernel: &Arc<Kernel>,
+    arguments: Arguments,
+    range: Range,
+) -> Answer {
+    match &kernel.body {
+        Body::Function(function) => groups(enqueued, *function, arguments, range),
+        Body::Entries(entries) => entries.launch(enqueued, &arguments, &range),
+    }
+}
+
+/// Groups for items of these numbers on a queue, where a launch says nothing of them.
+fn suggest(kernel: &Kernel, queue: &Queue, global: [usize; 3]) -> Answer<[usize; 3]> {
+    match &kernel.body {
+        Body::Function(_) => Ok(suggested(global, queue.device().runtime().info().cores)),
+        Body::Entries(entries) => entries.suggested(queue.device(), global),
+    }
+}
+
+/// Enqueues a launch of a function: pieces of it on the device, between two commands of the queue that
+/// have its place.
+fn groups(
+    enqueued: Enqueued<'_>,
+    function: Function,
     arguments: Arguments,
     range: Range,
 ) -> Answer {
@@ -55,12 +77,11 @@ fn launch(
     let each = all.div_ceil(pieces);
     let helper = device.groups()?.clone();
     let arguments = Arc::new(arguments);
-    let kernel = Arc::clone(kernel);
     enqueued.submit(move |queue, after| {
         let begin = queue.task_at("kernel", &[], after, || Ok(()))?;
         let mut ends = Vec::with_capacity(pieces);
         for piece in 0..pieces {
-            let (kernel, arguments) = (Arc::clone(&kernel), Arc::clone(&arguments));
+            let arguments = Arc::clone(&arguments);
             let until = |pieces: usize| pieces.saturating_mul(each).min(all);
             let numbers = until(piece)..until(piece + 1);
             let behind: &[_] = if broken(Rule::KernelBehind) {
@@ -72,7 +93,7 @@ fn launch(
                 let laid = arguments.lay_out();
                 for number in numbers {
                     let group = range.group(number);
-                    (kernel.function.0)(laid.addresses.as_ptr(), &raw const group);
+                    (function.0)(laid.addresses.as_ptr(), &raw const group);
                 }
                 Ok(())
             })?);
@@ -83,6 +104,22 @@ fn launch(
         }
         queue.task_at("kernel", &[], &ends, || Ok(()))
     })
+}
+
+fn suggest_into(
+    (queue, kernel): (Arc<Queue>, Arc<Kernel>),
+    dimensions: u32,
+    (offset, global): (In<usize>, In<usize>),
+    local: Out<usize>,
+) -> Answer {
+    if global.is_null() {
+        return Err(Code::INVALID_NULL_POINTER);
+    }
+    let local = local.required()?;
+    let suggest = |global| suggest(&kernel, &queue, global);
+    let range = Range::read(dimensions, (offset, global, In::NULL), suggest)?;
+    local.set_all(range.local.into_iter().take(dimensions as usize));
+    Ok(())
 }
 
 /// What both ways to launch check.
@@ -111,7 +148,7 @@ entry! {
     ) {
         let (queue, kernel) = ready(queue, kernel)?;
         let waits = &Waits::new(count, list)?;
-        let range = Range::read(dimensions, (offset, global, local), &queue)?;
+        let range = Range::read(dimensions, (offset, global, local), |global| suggest(&kernel, &queue, global))?;
         if property_count != 0 {
             return Err(Code::INVALID_OPERATION);
         }
@@ -140,11 +177,11 @@ entry! {
         let (queue, kernel) = ready(queue, kernel)?;
         let arguments = arguments.list(argument_count as usize)?;
         let waits = &Waits::new(count, list)?;
-        let range = Range::read(dimensions, (offset, global, local), &queue)?;
+        let range = Range::read(dimensions, (offset, global, local), |global| suggest(&kernel, &queue, global))?;
         if !properties.is_null() {
             return Err(Code::INVALID_OPERATION);
         }
-        let arguments = Arguments::of(arguments)?;
+        let arguments = Arguments::of(arguments, kernel.local_memory())?;
         let command = Command::KERNEL_LAUNCH;
         let enqueued = Enqueued { queue: &queue, command, waits, blocking: false, event };
         launch(enqueued, &kernel, arguments, range)
@@ -158,13 +195,21 @@ entry! {
         global: In<usize>,
         local: Out<usize>,
     ) {
-        let (queue, _) = ready(queue, kernel)?;
-        if global.is_null() {
-            return Err(Code::INVALID_NULL_POINTER);
-        }
-        let local = local.required()?;
-        let range = Range::read(dimensions, (offset, global, In::NULL), &queue)?;
-        local.set_all(range.local.into_iter().take(dimensions as usize));
-        Ok(())
+        suggest_into(ready(queue, kernel)?, dimensions, (offset, global), local)
+    }
+
+    fn urKernelGetSuggestedLocalWorkSizeWithArgs(
+        kernel: Handle<Kernel>,
+        queue: Handle<Queue>,
+        dimensions: u32,
+        offset: In<usize>,
+        global: In<usize>,
+        argument_count: u32,
+        arguments: In<KernelArgument>,
+        local: Out<usize>,
+    ) {
+        let (queue, kernel) = ready(queue, kernel)?;
+        Arguments::of(arguments.list(argument_count as usize)?, kernel.local_memory())?;
+        suggest_into((queue, kernel), dimensions, (offset, global), local)
     }
 }

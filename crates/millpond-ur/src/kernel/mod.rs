@@ -1,7 +1,8 @@
-//! Kernels: functions of the program itself, which devices that are the host run.
+//! Kernels: functions of the program itself, which devices that are the host run, and entries of
+//! programs, which others run.
 //!
-//! There is no compiler here, and no format of programs. A kernel is made of its native handle, which is
-//! the address of a function that runs one work group:
+//! For the host there is no compiler here, and no format of programs. A kernel is made of its native
+//! handle, which is the address of a function that runs one work group:
 //!
 //! ```c
 //! struct group { size_t id[3], size[3], first[3], global[3]; };
@@ -12,6 +13,7 @@
 //! argument: of its bytes, for pointers and buffers of an address, for local memory of the group's own.
 
 mod arguments;
+mod entries;
 mod info;
 mod launch;
 mod range;
@@ -28,12 +30,17 @@ use crate::structures::Header;
 pub(crate) use arguments::{
     urKernelSetArgLocal, urKernelSetArgMemObj, urKernelSetArgPointer, urKernelSetArgValue,
 };
-pub(crate) use info::{urKernelGetGroupInfo, urKernelGetInfo, urKernelSetExecInfo};
+pub(crate) use entries::{urKernelCreate, urKernelSuggestMaxCooperativeGroupCount};
+pub(crate) use info::{
+    urKernelGetGroupInfo, urKernelGetInfo, urKernelGetSubGroupInfo, urKernelSetExecInfo,
+};
 pub(crate) use launch::{
     urEnqueueKernelLaunch, urEnqueueKernelLaunchWithArgsExp, urKernelGetSuggestedLocalWorkSize,
+    urKernelGetSuggestedLocalWorkSizeWithArgs,
 };
 
 use arguments::Arguments;
+use entries::Entries;
 use launch::Function;
 
 /// A kernel.
@@ -41,14 +48,41 @@ use launch::Function;
 pub(crate) struct Kernel {
     place: Place<Kernel>,
     context: Arc<Context>,
-    function: Function,
+    body: Body,
     /// Those that were set so far, for loaders that set them one by one.
     arguments: Mutex<Arguments>,
 }
 
 kinds! { Kernel: INVALID_KERNEL }
 
+/// What a kernel runs.
+#[derive(Debug)]
+enum Body {
+    /// A function of the program's own.
+    Function(Function),
+    /// An entry of a program.
+    Entries(Entries),
+}
+
 impl Kernel {
+    fn make(context: Arc<Context>, body: Body) -> Answer<Arc<Self>> {
+        let arguments = Mutex::default();
+        create(|place| Self {
+            place,
+            context,
+            body,
+            arguments,
+        })
+    }
+
+    /// Bytes that its groups may have of their own.
+    fn local_memory(&self) -> usize {
+        match &self.body {
+            Body::Function(_) => launch::LOCAL_MEMORY,
+            Body::Entries(entries) => entries.local_memory(),
+        }
+    }
+
     fn arguments(&self) -> MutexGuard<'_, Arguments> {
         self.arguments
             .lock()
@@ -76,11 +110,15 @@ entry! {
     ) {
         let context = context.get()?;
         let kernel = kernel.required()?;
+        let same = Handle::<Kernel>::of_native(native);
+        if same.get().is_ok_and(|same| matches!(same.body, Body::Entries(_))) {
+            same.retain()?;
+            kernel.set(same);
+            return Ok(());
+        }
         check(&context)?;
         let function = Function::at(native).ok_or(Code::INVALID_VALUE)?;
-        let arguments = Mutex::default();
-        let made = create(|place| Kernel { place, context, function, arguments })?;
-        kernel.set(made.handle());
+        kernel.set(Kernel::make(context, Body::Function(function))?.handle());
         Ok(())
     }
 
@@ -93,8 +131,11 @@ entry! {
     }
 
     fn urKernelGetNativeHandle(kernel: Handle<Kernel>, native: Out<usize>) {
-        let kernel = kernel.get()?;
-        native.required()?.set(kernel.function.address());
+        let native = native.required()?;
+        native.set(match &kernel.get()?.body {
+            Body::Function(function) => function.address(),
+            Body::Entries(_) => kernel.native(),
+        });
         Ok(())
     }
 }

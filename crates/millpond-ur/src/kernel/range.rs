@@ -2,7 +2,6 @@
 
 use crate::argument::{Answer, In};
 use crate::numbers::Code;
-use crate::queue::Queue;
 
 /// A group, as functions are told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,14 +34,14 @@ fn three(list: In<usize>, dimensions: u32, other: usize) -> Answer<[usize; 3]> {
 }
 
 impl Range {
-    /// The range of a launch on a queue, whose device suggests groups where none are given.
+    /// The range of a launch, whose kernel suggests groups where none are given.
     ///
     /// # Errors
     /// Other numbers of dimensions, no items, groups that don't divide them.
     pub(super) fn read(
         dimensions: u32,
         (offset, global, local): (In<usize>, In<usize>, In<usize>),
-        queue: &Queue,
+        suggested: impl FnOnce([usize; 3]) -> Answer<[usize; 3]>,
     ) -> Answer<Self> {
         if !(1..=3).contains(&dimensions) {
             return Err(Code::INVALID_WORK_DIMENSION);
@@ -60,7 +59,7 @@ impl Range {
             three(offset, dimensions, 0)?
         };
         let local = if local.is_null() {
-            suggested(global, queue.device().runtime().info().cores)
+            suggested(global)?
         } else {
             three(local, dimensions, 1)?
         };
@@ -76,6 +75,11 @@ impl Range {
             global,
             local,
         })
+    }
+
+    /// Whether the first item's number is zero.
+    pub(super) fn begins_at_zero(&self) -> bool {
+        self.offset == [0; 3]
     }
 
     /// How many groups there are in each dimension.
@@ -101,7 +105,7 @@ impl Range {
 }
 
 /// Groups of whole rows, some for each core where there are as many.
-fn suggested(global: [usize; 3], cores: usize) -> [usize; 3] {
+pub(super) fn suggested(global: [usize; 3], cores: usize) -> [usize; 3] {
     let pieces = cores * 4;
     let axis = if global[2] > 1 {
         2

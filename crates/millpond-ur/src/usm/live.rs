@@ -85,3 +85,9 @@ pub(crate) fn find<R>(address: usize, look: impl FnOnce(&Usm) -> R) -> Option<R>
     });
     found.map(look)
 }
+
+/// Whether an address is of memory that the host can't reach.
+pub(crate) fn is_of_device(address: usize) -> bool {
+    let is_out = |usm: &Usm| usm.kind == MemoryKind::Device && !usm.device.is_host();
+    find(address, is_out).unwrap_or(false)
+}

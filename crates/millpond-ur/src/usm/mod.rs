@@ -21,7 +21,7 @@ use crate::pool::{self, Chosen, Pool};
 use crate::structures::{UsmDesc, UsmDeviceDesc, UsmHostDesc, chain};
 
 pub(crate) use info::{urUSMGetMemAllocInfo, usm_type};
-pub(crate) use live::{Usm, add, find, take};
+pub(crate) use live::{Usm, add, find, is_of_device, take};
 pub(crate) use range::check_range;
 
 /// Memory is had from what is free by now: it may be used at once, on every queue.

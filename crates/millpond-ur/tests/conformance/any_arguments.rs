@@ -18,7 +18,7 @@ use ur_adapter_millpond::tables;
 
 use crate::support::any::{Answer, Choices, call};
 use crate::support::functions::Functions;
-use crate::support::world::{World, ok};
+use crate::support::world::{World, ok, platform};
 
 /// Functions by what their arguments are, as `support/any.rs` lists them. One that makes an object begins
 /// with `+` and its kind, one that makes memory with `*`, one that takes memory away with `-`, and one that
@@ -42,7 +42,7 @@ const CALLS: &[(&str, &str)] = &[
     ("urDeviceRetain", "D"),
     ("urDeviceRelease", "D"),
     ("urDevicePartition", "Diloo"),
-    ("urDeviceSelectBinary", "Dino"),
+    ("urDeviceSelectBinary", "Dilo"),
     ("urDeviceGetNativeHandle", "Do"),
     ("urDeviceCreateWithNativeHandle", "hAio"),
     ("urDeviceGetGlobalTimestamps", "Doo"),
@@ -78,14 +78,28 @@ const CALLS: &[(&str, &str)] = &[
     ("urMemGetInfo", "Bnbo"),
     ("urMemGetNativeHandle", "BDo"),
     ("urMemBufferCreateWithNativeHandle", "hCio"),
+    ("urProgramCreateWithBinary", "+GCHgtio"),
+    ("urProgramBuild", "CGi"),
+    ("urProgramRetain", "G"),
+    ("urProgramRelease", "G"),
+    ("urProgramGetFunctionPointer", "DGio"),
+    ("urProgramGetGlobalVariablePointer", "DGioo"),
+    ("urProgramGetInfo", "Gnbo"),
+    ("urProgramGetBuildInfo", "GDnbo"),
+    ("urProgramGetNativeHandle", "Go"),
+    ("urProgramCreateWithNativeHandle", "hCio"),
+    ("urKernelCreate", "+XGio"),
     ("urKernelCreateWithNativeHandle", "+XkChio"),
     ("urKernelRetain", "X"),
     ("urKernelRelease", "X"),
     ("urKernelGetNativeHandle", "Xo"),
     ("urKernelGetInfo", "Xnbo"),
     ("urKernelGetGroupInfo", "XDnbo"),
+    ("urKernelGetSubGroupInfo", "XDnbo"),
+    ("urKernelSuggestMaxCooperativeGroupCount", "XDdgzo"),
     ("urKernelSetExecInfo", "Xnyii"),
     ("urKernelGetSuggestedLocalWorkSize", "XQdggo"),
+    ("urKernelGetSuggestedLocalWorkSizeWithArgs", "XQdggKo"),
     ("urKernelSetArgValue", "Xnyii"),
     ("urKernelSetArgLocal", "Xnyi"),
     ("urKernelSetArgPointer", "Xnim"),
@@ -145,6 +159,8 @@ const CALLS: &[(&str, &str)] = &[
     ("urEnqueueMemBufferFill", "QBiyzzwo"),
     ("urEnqueueMemBufferMap", "QBnnzzwoo"),
     ("urEnqueueMemUnmap", "QBmwo"),
+    ("urEnqueueDeviceGlobalVariableRead", "QGinzzmwo"),
+    ("urEnqueueDeviceGlobalVariableWrite", "QGinzzmwo"),
     ("urEnqueueUSMFill", "+EQmyizwo"),
     ("urEnqueueUSMMemcpy", "+EQnmmzwo"),
     ("urEnqueueUSMFill2D", "+EQmzyizzwo"),
@@ -184,14 +200,9 @@ fn round(world: &World, seed: u64, calls: usize, answers: &mut BTreeMap<u32, usi
     let dead = world.queue(0);
     world.release_queue(dead);
     world.finish(queues[0]);
-    let (mut adapter, mut platform) = (ptr::null_mut(), ptr::null_mut());
+    let mut adapter = ptr::null_mut();
     ok((world.f.urAdapterGet)(1, &raw mut adapter, ptr::null_mut()));
-    ok((world.f.urPlatformGet)(
-        adapter,
-        1,
-        &raw mut platform,
-        ptr::null_mut(),
-    ));
+    let platform = platform(world.f);
     let objects = [
         ('A', adapter),
         ('T', platform),

@@ -6,8 +6,9 @@ use std::ptr;
 use ur_adapter_millpond::numbers::{Code, Command, EventInfo};
 
 use crate::support::gate::Gate;
-use crate::support::shapes::{BufferProperties, Handle, Header, KERNEL_ARGUMENT, KernelArgument};
-use crate::support::world::{OUT_OF_ORDER, World, fails, list, ok};
+use crate::support::launch::{self, Argument, Items};
+use crate::support::shapes::{BufferProperties, Handle, Header};
+use crate::support::world::{OUT_OF_ORDER, World, fails, ok};
 
 /// A group, as the guide says that functions are told of it.
 #[repr(C)]
@@ -69,77 +70,25 @@ fn kernel(world: &World) -> Option<Kernel<'_>> {
     Some(Kernel(world, made))
 }
 
-/// Launches over a plane of items, in the way that the loader has; the event.
+/// Launches over a plane of items; the event.
 fn launch(
     world: &World,
-    (queue, kernel): (Handle, Handle),
+    what: (Handle, Handle),
     (global, local): ([usize; 2], Option<[usize; 2]>),
     (out, factor): (*const u64, u64),
     waits: &[Handle],
 ) -> Result<Handle, Code> {
-    let (f, mut event) = (world.f, ptr::null_mut());
-    let argument = |index: u32, kind: u32, size: usize, value: *const c_void| KernelArgument {
-        header: Header::new(KERNEL_ARGUMENT),
-        kind,
-        index,
-        size,
-        value,
-        flags: 0,
+    let items = Items {
+        global: &global,
+        local: local.as_ref().map(<[usize; 2]>::as_slice),
     };
+    let factor = factor.to_ne_bytes();
     let arguments = [
-        argument(0, 1, 8, out.cast()),
-        argument(1, 0, 8, (&raw const factor).cast()),
-        argument(2, 3, 8, ptr::null()),
+        Argument::Pointer(out.cast()),
+        Argument::Value(&factor),
+        Argument::Local(8),
     ];
-    let local = local.as_ref().map_or(ptr::null(), |local| local.as_ptr());
-    let mut code = (f.urEnqueueKernelLaunchWithArgsExp)(
-        queue,
-        kernel,
-        2,
-        ptr::null(),
-        global.as_ptr(),
-        local,
-        3,
-        arguments.as_ptr(),
-        ptr::null(),
-        waits.len() as u32,
-        list(waits),
-        &raw mut event,
-    );
-    if code == Code::UNSUPPORTED_FEATURE.0 {
-        ok((f.urKernelSetArgPointer)(
-            kernel,
-            0,
-            ptr::null(),
-            out.cast(),
-        ));
-        ok((f.urKernelSetArgValue)(
-            kernel,
-            1,
-            8,
-            ptr::null(),
-            (&raw const factor).cast(),
-        ));
-        ok((f.urKernelSetArgLocal)(kernel, 2, 8, ptr::null()));
-        code = (f.urEnqueueKernelLaunch)(
-            queue,
-            kernel,
-            2,
-            ptr::null(),
-            global.as_ptr(),
-            local,
-            0,
-            ptr::null(),
-            waits.len() as u32,
-            list(waits),
-            &raw mut event,
-        );
-    }
-    if code == 0 {
-        Ok(world.event(event))
-    } else {
-        Err(Code(code))
-    }
+    launch::launch(world, what, items, &arguments, waits)
 }
 
 #[test]
@@ -213,38 +162,20 @@ fn a_buffer_is_an_argument_and_lives_as_long_as_its_launch() {
         (&raw const properties).cast(),
         &raw mut buffer,
     ));
-    let code = (f.urKernelSetArgMemObj)(kernel.1, 0, ptr::null(), buffer);
-    if code == Code::UNSUPPORTED_FEATURE.0 {
-        eprintln!("skipped: arguments aren't set one by one");
-        ok((f.urMemRelease)(buffer));
-        return;
-    }
-    ok(code);
-    let (factor, items) = (5_u64, [10_usize]);
-    ok((f.urKernelSetArgValue)(
-        kernel.1,
-        1,
-        8,
-        ptr::null(),
-        (&raw const factor).cast(),
-    ));
-    ok((f.urKernelSetArgLocal)(kernel.1, 2, 8, ptr::null()));
     let Some(gate) = Gate::close(other) else {
         return;
     };
-    ok((f.urEnqueueKernelLaunch)(
-        queue,
-        kernel.1,
-        1,
-        ptr::null(),
-        items.as_ptr(),
-        ptr::null(),
-        0,
-        ptr::null(),
-        1,
-        &raw const gate.event,
-        ptr::null_mut(),
-    ));
+    let factor = 5_u64.to_ne_bytes();
+    let arguments = [
+        Argument::Buffer(buffer),
+        Argument::Value(&factor),
+        Argument::Local(8),
+    ];
+    let items = Items {
+        global: &[10],
+        local: None,
+    };
+    launch::launch(&world, (queue, kernel.1), items, &arguments, &[gate.event]).unwrap();
     ok((f.urMemRelease)(buffer));
     gate.open();
     world.finish(queue);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ur_adapter_millpond::numbers::{Code, ContextInfo, DeviceInfo, ProfilingInfo, QueueInfo};
 
 use crate::support::shapes::{Handle, Header, Partition};
-use crate::support::world::{OUT_OF_ORDER, PROFILING, World, fails, ok};
+use crate::support::world::{OUT_OF_ORDER, PROFILING, World, fails, ok, platforms};
 
 type Ask = extern "C" fn(Handle, u32, usize, *mut c_void, *mut usize) -> u32;
 
@@ -222,6 +222,21 @@ fn parts_of_a_device_have_queues_and_memory() {
     };
     let mut parts = [ptr::null_mut(); 2];
     let mut count = 0;
+    let mut ways = 0;
+    let what = DeviceInfo::SUPPORTED_PARTITIONS.0;
+    ok((f.urDeviceGetInfo)(
+        world.device,
+        what,
+        0,
+        ptr::null_mut(),
+        &raw mut ways,
+    ));
+    if ways == 0 {
+        let (how, none) = (&raw const partition, ptr::null_mut());
+        let code = (f.urDevicePartition)(world.device, how, 0, none, &raw mut count);
+        fails(code, Code::DEVICE_PARTITION_FAILED);
+        return;
+    }
     ok((f.urDevicePartition)(
         world.device,
         &raw const partition,
@@ -301,4 +316,43 @@ fn a_native_handle_leads_back_to_the_object() {
         &raw mut same,
     );
     fails(code, Code::INVALID_QUEUE);
+}
+
+#[test]
+fn a_platform_has_the_devices_of_one_kind() {
+    let world = World::new();
+    let f = world.f;
+    let kinds = platforms(f).into_iter().map(|(platform, backend)| {
+        let (mut device, mut all) = (ptr::null_mut(), 0);
+        ok((f.urDeviceGet)(
+            platform,
+            2,
+            1,
+            &raw mut device,
+            &raw mut all,
+        ));
+        let kind = ask(f.urDeviceGetInfo, device, DeviceInfo::TYPE.0) as u32;
+        let owner = ask(f.urDeviceGetInfo, device, DeviceInfo::PLATFORM.0);
+        assert_eq!(owner, platform.addr());
+        // 3 is for graphics processors, 4 for processors.
+        for class in [3, 4] {
+            let mut count = 7;
+            ok((f.urDeviceGet)(
+                platform,
+                class,
+                0,
+                ptr::null_mut(),
+                &raw mut count,
+            ));
+            assert_eq!(count, if class == kind { all } else { 0 });
+        }
+        assert_eq!(backend == 3, kind == 3, "the backend of NVIDIA's devices");
+        device
+    });
+    let devices: Vec<_> = kinds.collect();
+    if let [_, _, ..] = devices[..] {
+        let mut none = ptr::null_mut();
+        let code = (f.urContextCreate)(2, devices.as_ptr(), ptr::null(), &raw mut none);
+        fails(code, Code::INVALID_DEVICE);
+    }
 }

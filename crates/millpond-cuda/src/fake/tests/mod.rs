@@ -5,6 +5,7 @@ mod kernels;
 mod library;
 mod memory;
 mod order;
+mod programs;
 mod under_the_runtime;
 
 use std::sync::Arc;

@@ -4,13 +4,14 @@
 //!
 //! | letter | argument |
 //! | --- | --- |
-//! | `A` adapter, `T` platform, `D` device, `C` context, `Q` queue, `E` event, `P` pool, `B` buffer, `X` kernel, `Y` physical memory | a handle, most often of this kind |
+//! | `A` adapter, `T` platform, `D` device, `C` context, `Q` queue, `E` event, `P` pool, `B` buffer, `G` program, `X` kernel, `Y` physical memory | a handle, most often of this kind |
 //! | `h` | a handle, of whatever kind, of what is gone, or no handle at all |
 //! | `n` | a small number: a flag, a property, an index, a truth value |
 //! | `l`, `y` | a small number of places, or of bytes of a value |
 //! | `z`, `p` | a size; one of pages |
 //! | `m`, `a` | an address of memory; of reserved addresses |
 //! | `i`, `s` | a structure that is read: of zeros; with numbers in it |
+//! | `t` | a list of places with bytes of the program |
 //! | `j`, `c` | one with memory of the program in it; one that describes pools, with others behind it |
 //! | `d`, `g` | a number of dimensions; three numbers of items |
 //! | `o`, `b` | a place that is written; a size and a place of that size |
@@ -165,7 +166,9 @@ impl Choices {
         let small = |dice: &mut Dice| dice.one_of(&SMALL);
         match kind {
             'h' => vec![self.dice.one_of(&self.handles).1],
-            'A' | 'T' | 'D' | 'C' | 'Q' | 'E' | 'P' | 'B' | 'X' | 'Y' => vec![self.handle(kind)],
+            'A' | 'T' | 'D' | 'C' | 'Q' | 'E' | 'P' | 'B' | 'G' | 'X' | 'Y' => {
+                vec![self.handle(kind)]
+            }
             'n' => vec![small(&mut self.dice)],
             'l' | 'y' => vec![self.dice.one_of(&[0, 1, 2, 3, 4, 8])],
             'z' => vec![self.dice.one_of(&SIZES)],
@@ -175,7 +178,7 @@ impl Choices {
                 let base = self.dice.one_of(&self.reserved);
                 vec![base.wrapping_add(self.dice.one_of(&[0, 0, 0, 1, 4096]))]
             }
-            'i' => vec![self.structure(at, &[0; 8])],
+            'i' => vec![self.structure(at, &[0; 26])],
             's' => {
                 let words = [
                     small(&mut self.dice),
@@ -189,6 +192,10 @@ impl Choices {
                 let host = self.host.as_mut_ptr().expose_provenance();
                 let host = self.dice.one_of(&[0, host]);
                 vec![self.structure(at, &[2, 0, host])]
+            }
+            't' => {
+                let host = self.host.as_mut_ptr().expose_provenance();
+                vec![self.structure(at, &[host; 3])]
             }
             'c' => vec![self.pool_description(at)],
             'd' => vec![self.dice.one_of(&[0, 1, 2, 3, 4])],

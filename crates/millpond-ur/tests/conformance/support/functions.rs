@@ -1,6 +1,6 @@
 //! The functions that tests call.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::sync::OnceLock;
 
 use ur_adapter_millpond::tables;
@@ -45,6 +45,7 @@ extern "C" fn missing() -> u32 {
 functions! {
     urAdapterGet(u32, *mut Handle, *mut u32);
     urPlatformGet(Handle, u32, *mut Handle, *mut u32);
+    urPlatformGetInfo(Handle, u32, usize, *mut c_void, *mut usize);
     urDeviceGet(Handle, u32, u32, *mut Handle, *mut u32);
     urDeviceGetInfo(Handle, u32, usize, *mut c_void, *mut usize);
     urDeviceRelease(Handle);
@@ -120,6 +121,19 @@ functions! {
     urIPCPutPhysMemHandleExp(Handle, *const c_void);
     urIPCOpenPhysMemHandleExp(Handle, Handle, *const c_void, usize, *mut Handle);
     urIPCClosePhysMemHandleExp(Handle, Handle);
+    urProgramCreateWithBinary(Handle, u32, *const Handle, *const usize, *const *const u8, *const c_void, *mut Handle);
+    urProgramBuild(Handle, Handle, *const c_char);
+    urProgramRelease(Handle);
+    urProgramGetInfo(Handle, u32, usize, *mut c_void, *mut usize);
+    urProgramGetBuildInfo(Handle, Handle, u32, usize, *mut c_void, *mut usize);
+    urProgramGetFunctionPointer(Handle, Handle, *const c_char, *mut *mut c_void);
+    urProgramGetGlobalVariablePointer(Handle, Handle, *const c_char, *mut usize, *mut *mut c_void);
+    urEnqueueDeviceGlobalVariableWrite(Handle, Handle, *const c_char, bool, usize, usize, *const c_void, u32, List, *mut Handle);
+    urEnqueueDeviceGlobalVariableRead(Handle, Handle, *const c_char, bool, usize, usize, *mut c_void, u32, List, *mut Handle);
+    urKernelCreate(Handle, *const c_char, *mut Handle);
+    urKernelGetInfo(Handle, u32, usize, *mut c_void, *mut usize);
+    urKernelGetSubGroupInfo(Handle, Handle, u32, usize, *mut c_void, *mut usize);
+    urKernelSuggestMaxCooperativeGroupCount(Handle, Handle, u32, *const usize, usize, *mut u32);
     urKernelCreateWithNativeHandle(usize, Handle, Handle, *const c_void, *mut Handle);
     urKernelRelease(Handle);
     urKernelGetGroupInfo(Handle, Handle, u32, usize, *mut c_void, *mut usize);

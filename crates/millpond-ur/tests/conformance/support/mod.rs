@@ -2,9 +2,11 @@
 //!
 //! Nothing here knows the adapter: with a loader, whichever it finds is tested.
 
+pub(crate) mod again;
 pub(crate) mod any;
 pub(crate) mod functions;
 pub(crate) mod gate;
+pub(crate) mod launch;
 mod load;
 pub(crate) mod shapes;
 pub(crate) mod world;

@@ -51,6 +51,57 @@ pub(crate) const PROFILING: u32 = 2;
 /// Bit 1 of a pool's flags.
 pub(crate) const NATIVE: u32 = 2;
 
+/// Names the backend of the platform that is tested, by its number: the first where nothing does.
+pub(crate) const BACKEND: &str = "UR_BACKEND";
+
+/// The platforms, each with the number of its backend.
+pub(crate) fn platforms(f: &Functions) -> Vec<(Handle, u32)> {
+    let (mut adapter, mut count) = (ptr::null_mut(), 0);
+    ok((f.urAdapterGet)(1, &raw mut adapter, ptr::null_mut()));
+    ok((f.urPlatformGet)(
+        adapter,
+        0,
+        ptr::null_mut(),
+        &raw mut count,
+    ));
+    let mut platforms = vec![ptr::null_mut(); count as usize];
+    ok((f.urPlatformGet)(
+        adapter,
+        count,
+        platforms.as_mut_ptr(),
+        ptr::null_mut(),
+    ));
+    let backend = |platform: Handle| {
+        let mut backend = 0_u32;
+        let place = (&raw mut backend).cast();
+        ok((f.urPlatformGetInfo)(
+            platform,
+            6,
+            4,
+            place,
+            ptr::null_mut(),
+        ));
+        (platform, backend)
+    };
+    platforms.into_iter().map(backend).collect()
+}
+
+/// The platform that is tested.
+pub(crate) fn platform(f: &Functions) -> Handle {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "says what is tested, not how millpond runs"
+    )]
+    let named: Option<u32> = std::env::var(BACKEND)
+        .ok()
+        .map(|text| text.parse().expect("a number of a backend"));
+    let all = platforms(f);
+    let mut meant = all
+        .iter()
+        .filter(|(_, backend)| named.is_none_or(|named| named == *backend));
+    meant.next().expect("there is such a platform").0
+}
+
 impl World {
     pub(crate) fn new() -> Self {
         Self::of(Functions::get())
@@ -59,16 +110,9 @@ impl World {
     /// A context of an adapter with these functions.
     pub(crate) fn of(f: &'static Functions) -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut adapter, mut platform, mut device) =
-            (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        let mut device = ptr::null_mut();
         let mut context = ptr::null_mut();
-        ok((f.urAdapterGet)(1, &raw mut adapter, ptr::null_mut()));
-        ok((f.urPlatformGet)(
-            adapter,
-            1,
-            &raw mut platform,
-            ptr::null_mut(),
-        ));
+        let platform = platform(f);
         ok((f.urDeviceGet)(
             platform,
             2,
