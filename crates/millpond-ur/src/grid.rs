@@ -2,13 +2,14 @@
 //! devices by their own commands (`rows.rs`).
 
 use std::ptr;
+use std::sync::Arc;
 
 use millpond::{Access, Address};
 
 use crate::argument::Answer;
 use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
-use crate::queue::Enqueued;
+use crate::queue::Target;
 use crate::rows;
 use crate::usm::is_of_device;
 use crate::usm_commands::touch;
@@ -98,12 +99,12 @@ impl Grid {
 ///
 /// # Errors
 /// Rows that are copied onto themselves in memory which the host can't reach.
-pub(crate) fn copy_grid(enqueued: Enqueued<'_>, src: Grid, dst: Grid, extent: Extent) -> Answer {
-    if !enqueued.queue.device().is_host() {
+pub(crate) fn copy_grid(target: impl Target, src: Grid, dst: Grid, extent: Extent) -> Answer {
+    if !target.device().is_host() {
         let first = (0, 0);
         let apart = src.row(first).get().abs_diff(dst.row(first).get());
         if apart >= extent.width {
-            return rows::copy(enqueued, src, dst, extent);
+            return rows::copy(target, src, dst, extent);
         }
         if [src, dst].iter().any(|grid| is_of_device(grid.address)) {
             return Err(Code::INVALID_SIZE);
@@ -113,7 +114,7 @@ pub(crate) fn copy_grid(enqueued: Enqueued<'_>, src: Grid, dst: Grid, extent: Ex
         touch(src.address, src.span(extent)?, Access::Read),
         touch(dst.address, dst.span(extent)?, Access::Update),
     ];
-    enqueued.submit(|queue, after| {
+    target.put(move |queue, after| {
         queue.task_at("copy of rows", &claims, after, move || {
             for row in extent.rows() {
                 let (src, dst) = (src.row(row).as_ptr::<u8>(), dst.row(row).as_ptr::<u8>());
@@ -127,18 +128,14 @@ pub(crate) fn copy_grid(enqueued: Enqueued<'_>, src: Grid, dst: Grid, extent: Ex
 }
 
 /// Fills a grid with a pattern, which goes on from row to row; all bytes are a multiple of it.
-pub(crate) fn fill_grid(
-    enqueued: Enqueued<'_>,
-    dst: Grid,
-    extent: Extent,
-    pattern: &[u8],
-) -> Answer {
-    if !enqueued.queue.device().is_host() {
-        return rows::fill(enqueued, dst, extent, pattern);
+pub(crate) fn fill_grid(target: impl Target, dst: Grid, extent: Extent, pattern: &[u8]) -> Answer {
+    if !target.device().is_host() {
+        return rows::fill(target, dst, extent, pattern);
     }
     let claims = [touch(dst.address, dst.span(extent)?, Access::Update)];
-    let piece = pattern.repeat((PIECE / pattern.len()).max(1));
-    enqueued.submit(|queue, after| {
+    let piece: Arc<[u8]> = pattern.repeat((PIECE / pattern.len()).max(1)).into();
+    target.put(move |queue, after| {
+        let piece = Arc::clone(&piece);
         queue.task_at("fill of rows", &claims, after, move || {
             let mut at = 0;
             for row in extent.rows() {

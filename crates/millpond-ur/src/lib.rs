@@ -37,6 +37,7 @@ mod argument;
 mod async_alloc;
 mod barriers;
 mod buffer;
+mod command_buffer;
 mod context;
 mod device;
 mod entry;

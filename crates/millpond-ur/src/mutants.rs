@@ -39,6 +39,9 @@ rules! {
     KernelBehind: "The groups of a kernel come behind what its launch does.",
     KernelBefore: "A launch is done when its groups are.",
     ReusedEvent: "An event that is used again stands for the last command.",
+    SyncPoints: "Commands of a list come behind those that they name.",
+    ListsInTurn: "Executions of a list come one after the other.",
+    Update: "A launch that was changed is another from then on.",
     UnmapWaits: "Mappings are taken away behind what was enqueued.",
     // Alignment.
     Alignment: "Memory has the alignment that was asked for.",

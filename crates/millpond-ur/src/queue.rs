@@ -38,6 +38,42 @@ pub(crate) struct Enqueued<'a> {
     pub(crate) event: Out<Handle<Event>>,
 }
 
+/// A command as a call that enqueues it, as often as that is wanted: on a queue, behind events.
+pub(crate) type Work = dyn Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>
+    + Send
+    + Sync;
+
+/// Where a command goes: to a queue now, or into a list for later.
+pub(crate) trait Target {
+    /// The device that will carry it out.
+    fn device(&self) -> &Arc<Device>;
+
+    /// Takes the command.
+    fn put(
+        self,
+        work: impl Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Answer;
+}
+
+impl Target for Enqueued<'_> {
+    fn device(&self) -> &Arc<Device> {
+        self.queue.device()
+    }
+
+    fn put(
+        self,
+        work: impl Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Answer {
+        self.submit(work)
+    }
+}
+
 impl Enqueued<'_> {
     /// Hands the command to the runtime, by a call that answers its event there.
     pub(crate) fn submit(

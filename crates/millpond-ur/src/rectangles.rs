@@ -9,14 +9,15 @@ use crate::event::Event;
 use crate::grid::{Extent, Grid, copy_grid};
 use crate::handle::Handle;
 use crate::numbers::{Code, Command};
-use crate::queue::{Enqueued, Queue};
+use crate::queue::{Enqueued, Queue, Target};
 use crate::structures::{RectOffset, RectRegion};
 use crate::transfers::Direction;
 use crate::usm::check_range;
 use crate::waits::Waits;
 
 /// Where a rectangle begins, and how far apart its rows and slices are; 0 for next to one another.
-struct Place {
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
     origin: RectOffset,
     row_pitch: usize,
     slice_pitch: usize,
@@ -39,6 +40,14 @@ impl RectRegion {
 }
 
 impl Place {
+    pub(crate) fn new(origin: RectOffset, row_pitch: usize, slice_pitch: usize) -> Self {
+        Self {
+            origin,
+            row_pitch,
+            slice_pitch,
+        }
+    }
+
     /// The grid of a rectangle in memory at an address, and the offset of its last byte's end.
     ///
     /// # Errors
@@ -88,6 +97,35 @@ impl Place {
     }
 }
 
+/// Copies between a rectangle of a buffer and one of the program's memory.
+pub(crate) fn transfer(
+    target: impl Target,
+    (buffer, inside): (&Arc<Buffer>, Place),
+    (address, outside): (Pointer, Place),
+    region: RectRegion,
+    direction: Direction,
+) -> Answer {
+    let address = address.required()?;
+    let extent = region.extent()?;
+    let buffer = inside.grid_in(buffer, extent)?;
+    let (host, _) = outside.grid(address, extent)?;
+    check_range(host.address, host.span(extent)?, direction.of_host())?;
+    let (from, to) = direction.ends(buffer, host);
+    copy_grid(target, from, to, extent)
+}
+
+/// Copies between rectangles of buffers.
+pub(crate) fn copy_between(
+    target: impl Target,
+    (src, from): (&Arc<Buffer>, Place),
+    (dst, to): (&Arc<Buffer>, Place),
+    region: RectRegion,
+) -> Answer {
+    let extent = region.extent()?;
+    let (src, dst) = (from.grid_in(src, extent)?, to.grid_in(dst, extent)?);
+    copy_grid(target, src, dst, extent)
+}
+
 /// Between buffers and memory of the program: the same in both directions.
 macro_rules! transfers {
     ($($name:ident by $command:ident: $direction:ident),* $(,)?) => {
@@ -110,19 +148,13 @@ macro_rules! transfers {
             ) {
                 let queue = &queue.get()?;
                 let buffer = buffer.get()?;
-                let address = address.required()?;
                 let waits = &Waits::new(count, list)?;
-                let extent = region.extent()?;
-                let (row_pitch, slice_pitch) = (buffer_row_pitch, buffer_slice_pitch);
-                let inside = Place { origin: buffer_origin, row_pitch, slice_pitch };
-                let (row_pitch, slice_pitch) = (host_row_pitch, host_slice_pitch);
-                let outside = Place { origin: host_origin, row_pitch, slice_pitch };
-                let buffer = inside.grid_in(&buffer, extent)?;
-                let (host, _) = outside.grid(address, extent)?;
-                check_range(host.address, host.span(extent)?, Direction::$direction.of_host())?;
-                let (from, to) = Direction::$direction.ends(buffer, host);
+                let inside = Place::new(buffer_origin, buffer_row_pitch, buffer_slice_pitch);
+                let outside = Place::new(host_origin, host_row_pitch, host_slice_pitch);
                 let (command, blocking) = (Command::$command, blocking.is_set());
-                copy_grid(Enqueued { queue, command, waits, blocking, event }, from, to, extent)
+                let enqueued = Enqueued { queue, command, waits, blocking, event };
+                let (inside, outside) = ((&buffer, inside), (address, outside));
+                transfer(enqueued, inside, outside, region, Direction::$direction)
             }
         )*}
     };
@@ -151,15 +183,10 @@ entry! {
         let queue = &queue.get()?;
         let (src, dst) = (src.get()?, dst.get()?);
         let waits = &Waits::new(count, list)?;
-        let extent = region.extent()?;
-        let (row_pitch, slice_pitch) = (src_row_pitch, src_slice_pitch);
-        let from = Place { origin: src_origin, row_pitch, slice_pitch };
-        let (row_pitch, slice_pitch) = (dst_row_pitch, dst_slice_pitch);
-        let to = Place { origin: dst_origin, row_pitch, slice_pitch };
-        let src = from.grid_in(&src, extent)?;
-        let dst = to.grid_in(&dst, extent)?;
+        let from = Place::new(src_origin, src_row_pitch, src_slice_pitch);
+        let to = Place::new(dst_origin, dst_row_pitch, dst_slice_pitch);
         let command = Command::MEM_BUFFER_COPY_RECT;
         let enqueued = Enqueued { queue, command, waits, blocking: false, event };
-        copy_grid(enqueued, src, dst, extent)
+        copy_between(enqueued, (&src, from), (&dst, to), region)
     }
 }

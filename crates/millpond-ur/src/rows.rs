@@ -1,13 +1,14 @@
 //! Rows by the commands of a device whose memory the host can't reach: one copy or fill after the other.
 
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 
 use millpond::{Address, Event, Pattern, Queue};
 
 use crate::argument::Answer;
 use crate::grid::{Extent, Grid, PIECE};
 use crate::mutants::{Rule, broken};
-use crate::queue::Enqueued;
+use crate::queue::Target;
 
 /// Commands that are one for whoever enqueued them.
 struct Steps<'a> {
@@ -82,9 +83,9 @@ fn without_gaps(extent: Extent, grids: &[Grid]) -> Extent {
 }
 
 /// Copies bytes between grids whose rows don't overlap.
-pub(crate) fn copy(enqueued: Enqueued<'_>, src: Grid, dst: Grid, extent: Extent) -> Answer {
+pub(crate) fn copy(target: impl Target, src: Grid, dst: Grid, extent: Extent) -> Answer {
     let extent = without_gaps(extent, &[src, dst]);
-    enqueued.submit(|queue, after| {
+    target.put(move |queue, after| {
         let ends = Vec::new();
         let mut steps = Steps { queue, after, ends };
         for row in extent.rows() {
@@ -95,16 +96,16 @@ pub(crate) fn copy(enqueued: Enqueued<'_>, src: Grid, dst: Grid, extent: Extent)
 }
 
 /// Fills a grid with a pattern, which goes on from row to row.
-pub(crate) fn fill(enqueued: Enqueued<'_>, dst: Grid, extent: Extent, pattern: &[u8]) -> Answer {
+pub(crate) fn fill(target: impl Target, dst: Grid, extent: Extent, pattern: &[u8]) -> Answer {
     let extent = without_gaps(extent, &[dst]);
     let fits = extent.width.is_multiple_of(pattern.len());
     let simple = Pattern::new(pattern).filter(|_| fits);
     let unit = pattern.len();
     // Twice at least, so that a whole one follows wherever a row begins in it.
-    let piece = pattern.repeat((PIECE / unit).max(2));
-    enqueued.submit(|queue, after| {
+    let piece: Arc<[u8]> = pattern.repeat((PIECE / unit).max(2)).into();
+    target.put(move |queue, after| {
         // Copies may read it until all have ended, also those before one that is refused.
-        let piece = ManuallyDrop::new(piece);
+        let piece = ManuallyDrop::new(Arc::clone(&piece));
         let ends = Vec::new();
         let mut steps = Steps { queue, after, ends };
         for (number, row) in extent.rows().enumerate() {

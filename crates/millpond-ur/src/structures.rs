@@ -1,8 +1,11 @@
 //! The interface's structures, and the chains that they form.
 
-use crate::argument::{Answer, In, Pointer, Text};
+use crate::argument::{Answer, Flag, In, Pointer, Text};
+use crate::buffer::Buffer;
+use crate::command_buffer::Listed;
 use crate::device::Device;
 use crate::handle::Handle;
+use crate::kernel::Kernel;
 use crate::numbers::{
     AsyncAllocFlags, Code, ContextFlags, DevicePartition, EnqueueExtFlags, EventFlags,
     HostRegisterFlags, HostTaskFlags, KernelArgumentKind, MemFlags, NativeCommandFlags,
@@ -72,6 +75,29 @@ structures! {
     PhysicalMemProperties { flags: PhysicalMemFlags }
     /// How memory of the host is registered.
     HostRegisterProperties { flags: HostRegisterFlags }
+    /// How a command buffer is made.
+    CommandBufferDesc { is_updatable: Flag, is_in_order: Flag, is_profiling: Flag }
+    /// How a launch of a command buffer is changed.
+    UpdateKernelLaunch {
+        command: Handle<Listed>,
+        kernel: Handle<Kernel>,
+        buffer_count: u32,
+        pointer_count: u32,
+        value_count: u32,
+        dimensions: u32,
+        buffers: In<UpdateBuffer>,
+        pointers: In<UpdatePointer>,
+        values: In<UpdateValue>,
+        offset: In<usize>,
+        global: In<usize>,
+        local: In<usize>,
+    }
+    /// Another buffer as an argument.
+    UpdateBuffer { index: u32, properties: In<Header>, buffer: Handle<Buffer> }
+    /// Another address as an argument.
+    UpdatePointer { index: u32, properties: In<Header>, pointer: Pointer }
+    /// Another value as an argument.
+    UpdateValue { index: u32, size: usize, properties: In<Header>, value: Pointer }
     /// An argument of a kernel, of which the value is what the kind says.
     KernelArgument { kind: KernelArgumentKind, index: u32, size: usize, value: KernelValue }
 }

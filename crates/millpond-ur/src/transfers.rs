@@ -2,14 +2,14 @@
 
 use millpond::Access;
 
-use crate::argument::{Flag, In, Out, Pointer};
+use crate::argument::{Answer, Flag, In, Out, Pointer};
 use crate::buffer::Buffer;
 use crate::entry::entry;
 use crate::event::Event;
 use crate::handle::Handle;
 use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command, MapFlags};
-use crate::queue::{Enqueued, Queue};
+use crate::queue::{Enqueued, Queue, Target};
 use crate::usm::check_range;
 use crate::usm_commands::{copy, fill, nothing, pattern};
 use crate::waits::Waits;
@@ -39,6 +39,49 @@ impl Direction {
     }
 }
 
+/// Copies between a part of a buffer and memory of the program.
+pub(crate) fn transfer(
+    target: impl Target,
+    (buffer, offset, size): (&Buffer, usize, usize),
+    address: Pointer,
+    direction: Direction,
+) -> Answer {
+    let host = address.required()?;
+    buffer.check_range(offset, size)?;
+    check_range(host, size, direction.of_host())?;
+    let (from, to) = direction.ends(buffer.address() + offset, host);
+    copy(target, from, to, size)
+}
+
+/// Copies between parts of buffers, which don't overlap.
+pub(crate) fn copy_between(
+    target: impl Target,
+    (src, src_offset): (&Buffer, usize),
+    (dst, dst_offset): (&Buffer, usize),
+    size: usize,
+) -> Answer {
+    src.check_range(src_offset, size)?;
+    dst.check_range(dst_offset, size)?;
+    let (from, to) = (src.address() + src_offset, dst.address() + dst_offset);
+    if from.abs_diff(to) < size {
+        return Err(Code::INVALID_SIZE);
+    }
+    copy(target, from, to, size)
+}
+
+/// Fills a part of a buffer with whole patterns, as the buffer is divided into them.
+pub(crate) fn fill_part(
+    target: impl Target,
+    (buffer, offset, size): (&Buffer, usize, usize),
+    pattern: &[u8],
+) -> Answer {
+    if !offset.is_multiple_of(pattern.len()) {
+        return Err(Code::INVALID_SIZE);
+    }
+    buffer.check_range(offset, size)?;
+    fill(target, buffer.address() + offset, size, pattern)
+}
+
 /// Between buffers and memory of the program: the same in both directions.
 macro_rules! transfers {
     ($($name:ident by $command:ident: $direction:ident),* $(,)?) => {
@@ -56,14 +99,10 @@ macro_rules! transfers {
             ) {
                 let queue = &queue.get()?;
                 let buffer = buffer.get()?;
-                let host = address.required()?;
                 let waits = &Waits::new(count, list)?;
-                buffer.check_range(offset, size)?;
-                let buffer = buffer.address() + offset;
-                check_range(host, size, Direction::$direction.of_host())?;
-                let (from, to) = Direction::$direction.ends(buffer, host);
                 let (command, blocking) = (Command::$command, blocking.is_set());
-                copy(Enqueued { queue, command, waits, blocking, event }, from, to, size)
+                let enqueued = Enqueued { queue, command, waits, blocking, event };
+                transfer(enqueued, (&buffer, offset, size), address, Direction::$direction)
             }
         )*}
     };
@@ -88,14 +127,9 @@ entry! {
         let queue = &queue.get()?;
         let (src, dst) = (src.get()?, dst.get()?);
         let waits = &Waits::new(count, list)?;
-        src.check_range(src_offset, size)?;
-        dst.check_range(dst_offset, size)?;
-        let (from, to) = (src.address() + src_offset, dst.address() + dst_offset);
-        if from.abs_diff(to) < size {
-            return Err(Code::INVALID_SIZE);
-        }
         let command = Command::MEM_BUFFER_COPY;
-        copy(Enqueued { queue, command, waits, blocking: false, event }, from, to, size)
+        let enqueued = Enqueued { queue, command, waits, blocking: false, event };
+        copy_between(enqueued, (&src, src_offset), (&dst, dst_offset), size)
     }
 
     fn urEnqueueMemBufferFill(
@@ -112,14 +146,10 @@ entry! {
         let queue = &queue.get()?;
         let buffer = buffer.get()?;
         let value = pattern(value, pattern_size, size)?;
-        if !offset.is_multiple_of(pattern_size) {
-            return Err(Code::INVALID_SIZE);
-        }
         let waits = &Waits::new(count, list)?;
-        buffer.check_range(offset, size)?;
         let command = Command::MEM_BUFFER_FILL;
         let enqueued = Enqueued { queue, command, waits, blocking: false, event };
-        fill(enqueued, buffer.address() + offset, size, &value)
+        fill_part(enqueued, (&buffer, offset, size), &value)
     }
 
     /// The address of a part of a buffer, which the program may use from the event on.

@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::grid::{Extent, Grid, copy_grid, fill_grid};
 use crate::handle::Handle;
 use crate::numbers::{Code, Command, UsmAdviceFlags, UsmMigrationFlags};
-use crate::queue::{Enqueued, Queue};
+use crate::queue::{Enqueued, Queue, Target};
 use crate::usm::{check_range, find};
 use crate::waits::Waits;
 
@@ -25,31 +25,31 @@ pub(crate) fn pattern(value: In<u8>, size: usize, filled: usize) -> Answer<Vec<u
 }
 
 /// Fills bytes with a pattern.
-pub(crate) fn fill(enqueued: Enqueued<'_>, dst: usize, bytes: usize, value: &[u8]) -> Answer {
+pub(crate) fn fill(target: impl Target, dst: usize, bytes: usize, value: &[u8]) -> Answer {
     let Some(pattern) = Pattern::new(value) else {
         return fill_grid(
-            enqueued,
+            target,
             Grid::plane(dst, bytes),
             Extent::plane(bytes, 1),
             value,
         );
     };
-    enqueued.submit(|queue, after| {
+    target.put(move |queue, after| {
         // SAFETY: what the caller promises of the address; the queue and the events order it.
         unsafe { queue.fill_at(Address::new(dst), bytes, pattern, after) }
     })
 }
 
 /// Copies bytes. Those of a buffer in the program's memory may be copied to where they are.
-pub(crate) fn copy(enqueued: Enqueued<'_>, src: usize, dst: usize, bytes: usize) -> Answer {
+pub(crate) fn copy(target: impl Target, src: usize, dst: usize, bytes: usize) -> Answer {
     if bytes == 0 || src == dst {
-        return nothing(enqueued, "copy of nothing");
+        return nothing(target, "copy of nothing");
     }
     if src.abs_diff(dst) < bytes {
         let [src, dst] = [src, dst].map(|address| Grid::plane(address, bytes));
-        return copy_grid(enqueued, src, dst, Extent::plane(bytes, 1));
+        return copy_grid(target, src, dst, Extent::plane(bytes, 1));
     }
-    enqueued.submit(|queue, after| {
+    target.put(move |queue, after| {
         let (src, dst) = (Address::new(src), Address::new(dst));
         // SAFETY: what the caller promises of the addresses; the queue and the events order it.
         unsafe { queue.copy_at(src, dst, bytes, after) }
@@ -57,14 +57,21 @@ pub(crate) fn copy(enqueued: Enqueued<'_>, src: usize, dst: usize, bytes: usize)
 }
 
 /// A command that does nothing but say when it would be done.
-pub(crate) fn nothing(enqueued: Enqueued<'_>, name: &'static str) -> Answer {
-    enqueued.submit(|queue, after| {
-        if queue.is_in_order() {
-            // Everything is behind everything, and no thread is needed for it.
-            return queue.barrier(after);
-        }
-        queue.task_at(name, &[], after, || Ok(()))
-    })
+pub(crate) fn nothing(target: impl Target, name: &'static str) -> Answer {
+    target.put(move |queue, after| do_nothing(queue, name, after))
+}
+
+/// The same on a queue.
+pub(crate) fn do_nothing(
+    queue: &millpond::Queue,
+    name: &'static str,
+    after: &[&millpond::Event],
+) -> millpond::Result<millpond::Event> {
+    if queue.is_in_order() {
+        // Everything is behind everything, and no thread is needed for it.
+        return queue.barrier(after);
+    }
+    queue.task_at(name, &[], after, || Ok(()))
 }
 
 /// What the runtime can be told of how memory is used.
@@ -74,25 +81,31 @@ fn advice(flags: UsmAdviceFlags) -> Option<Advice> {
         .then_some(Advice::ReadMostly)
 }
 
+/// What the device is told of memory.
+#[derive(Clone, Copy)]
+pub(crate) enum Hint {
+    /// It will be used there.
+    Prefetch,
+    /// How it is used.
+    Advise(UsmAdviceFlags),
+}
+
 /// A hint about bytes of a program's memory, passed on to the runtime; about others there is none.
-fn hint(
-    enqueued: Enqueued<'_>,
-    (address, bytes): (usize, usize),
-    name: &'static str,
-    pass: impl FnOnce(
-        &millpond::Queue,
-        &millpond::Allocation,
-        std::ops::Range<usize>,
-    ) -> millpond::Result<()>,
-) -> Answer {
-    let known = find(address, |usm| usm.memory.clone());
-    let queue = enqueued.queue.runtime().clone();
-    if let Some(memory) = known {
-        let begin = address - memory.address().get();
+pub(crate) fn hint(target: impl Target, (address, bytes): (usize, usize), hint: Hint) -> Answer {
+    target.put(move |queue, after| {
         // A hint that the runtime doesn't take changes nothing.
-        let _ = pass(&queue, &memory, begin..begin + bytes);
-    }
-    nothing(enqueued, name)
+        if let Some(memory) = find(address, |usm| usm.memory.clone()) {
+            let begin = address - memory.address().get();
+            let range = begin..begin + bytes;
+            let _ = match hint {
+                Hint::Prefetch => queue.prefetch(&memory, range),
+                Hint::Advise(flags) => {
+                    advice(flags).map_or(Ok(()), |advice| queue.advise(&memory, range, advice))
+                }
+            };
+        }
+        do_nothing(queue, "hint", after)
+    })
 }
 
 entry! {
@@ -217,9 +230,7 @@ entry! {
         check_range(address, size, Access::Read)?;
         let enqueued =
             Enqueued { queue, command: Command::USM_PREFETCH, waits, blocking: false, event };
-        hint(enqueued, (address, size), "prefetch", |queue, memory, range| {
-            queue.prefetch(memory, range)
-        })
+        hint(enqueued, (address, size), Hint::Prefetch)
     }
 
     fn urEnqueueUSMAdvise(
@@ -239,9 +250,7 @@ entry! {
         check_range(address, size, Access::Read)?;
         let enqueued =
             Enqueued { queue, command: Command::USM_ADVISE, waits, blocking: false, event };
-        hint(enqueued, (address, size), "advice", |queue, memory, range| {
-            advice(flags).map_or(Ok(()), |advice| queue.advise(memory, range, advice))
-        })
+        hint(enqueued, (address, size), Hint::Advise(flags))
     }
 }
 

@@ -23,6 +23,8 @@ const KERNELS: u32 = 1;
 const ACCESS: u32 = 3;
 /// And by host and device at once.
 const ALL_ACCESS: u32 = 0xf;
+/// Of launches in command buffers, arguments, groups and items can be changed.
+const UPDATES: u32 = 7;
 /// Bytes of a line of the cache.
 const LINE: u32 = 128;
 
@@ -66,6 +68,7 @@ fn counts(of: &Accelerator, what: DeviceInfo) -> Option<u32> {
     let warp = of.machine.warp.max(1);
     Some(match what {
         DeviceInfo::VENDOR_ID => NVIDIA,
+        DeviceInfo::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP => UPDATES,
         DeviceInfo::MAX_NUM_SUB_GROUPS => of.block / warp,
         DeviceInfo::PARTITION_MAX_SUB_DEVICES | DeviceInfo::USM_SYSTEM_SHARED_SUPPORT => 0,
         DeviceInfo::MAX_CLOCK_FREQUENCY => of.clock / 1000,

@@ -25,6 +25,9 @@ const READ_WRITE_CACHE: u32 = 2;
 /// Memory of a work group is memory like other.
 const LOCAL_IN_GLOBAL: u32 = 2;
 
+/// Of launches in command buffers, arguments, groups, items and the first item's number can be changed.
+const UPDATES: u32 = 0xf;
+
 /// What there is.
 const THERE: &[DeviceInfo] = &[
     DeviceInfo::HOST_UNIFIED_MEMORY,
@@ -38,6 +41,7 @@ const THERE: &[DeviceInfo] = &[
     DeviceInfo::USM_CONTEXT_MEMCPY_SUPPORT_EXP,
     DeviceInfo::TIMESTAMP_RECORDING_SUPPORT_EXP,
     DeviceInfo::ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP,
+    DeviceInfo::COMMAND_BUFFER_SUPPORT_EXP,
 ];
 
 /// What there is where the device is the host.
@@ -71,7 +75,6 @@ const NOT_THERE: &[DeviceInfo] = &[
     DeviceInfo::GLOBAL_VARIABLE_SUPPORT,
     DeviceInfo::PROGRAM_SET_SPECIALIZATION_CONSTANTS,
     DeviceInfo::BFLOAT16_CONVERSIONS_NATIVE,
-    DeviceInfo::COMMAND_BUFFER_SUPPORT_EXP,
     DeviceInfo::COMMAND_BUFFER_EVENT_SUPPORT_EXP,
     DeviceInfo::COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP,
     DeviceInfo::BINDLESS_IMAGES_SUPPORT_EXP,
@@ -124,7 +127,6 @@ const NONE: &[DeviceInfo] = &[
     DeviceInfo::QUEUE_ON_DEVICE_PROPERTIES,
     DeviceInfo::PARTITION_AFFINITY_DOMAIN,
     DeviceInfo::KERNEL_LAUNCH_CAPABILITIES,
-    DeviceInfo::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP,
     DeviceInfo::IMAGE_PITCH_ALIGN_EXP,
     DeviceInfo::MIPMAP_MAX_ANISOTROPY_EXP,
     DeviceInfo::TWO_D_BLOCK_ARRAY_CAPABILITIES_EXP,
@@ -256,6 +258,7 @@ impl Device {
             | DeviceInfo::NUM_COMPUTE_UNITS
             | DeviceInfo::PARTITION_MAX_SUB_DEVICES => cores.into(),
             DeviceInfo::MAX_WORK_ITEM_DIMENSIONS => 3_u32.into(),
+            DeviceInfo::COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP => UPDATES.into(),
             DeviceInfo::MAX_WORK_ITEM_SIZES | DeviceInfo::MAX_WORK_GROUPS_3D => {
                 [i32::MAX as usize; 3].as_slice().into()
             }

@@ -11,7 +11,7 @@ use crate::entry::entry;
 use crate::handle::Handle;
 use crate::kernel::Kernel;
 use crate::numbers::{Code, KernelArgumentKind};
-use crate::structures::{Header, KernelArgument};
+use crate::structures::{Header, KernelArgument, UpdateKernelLaunch};
 
 /// More arguments than a kernel has, and more bytes than one.
 const MOST: u32 = 1024;
@@ -30,7 +30,7 @@ enum Argument {
 
 /// Arguments by their numbers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Arguments(BTreeMap<u32, Argument>);
+pub(crate) struct Arguments(BTreeMap<u32, Argument>);
 
 impl Arguments {
     /// How many there are, if those that weren't set are counted.
@@ -49,13 +49,41 @@ impl Arguments {
     }
 
     /// Those of a list.
-    pub(super) fn of(list: &[KernelArgument], local_memory: usize) -> Answer<Self> {
+    pub(crate) fn of(list: &[KernelArgument], local_memory: usize) -> Answer<Self> {
         let mut arguments = Self::default();
         for one in list {
             arguments.set(one.index, Argument::read(one, local_memory)?)?;
         }
         arguments.check()?;
         Ok(arguments)
+    }
+
+    /// Changes some of those that there are.
+    ///
+    /// # Errors
+    /// A number that has no argument, or arguments that can't be.
+    pub(crate) fn change(&mut self, desc: &UpdateKernelLaunch, kernel: &Kernel) -> Answer {
+        let mut changes = Vec::new();
+        for one in desc.buffers.list(desc.buffer_count as usize)? {
+            changes.push((one.index, Argument::buffer(one.buffer)?));
+        }
+        for one in desc.pointers.list(desc.pointer_count as usize)? {
+            changes.push((one.index, Argument::pointer(one.pointer)));
+        }
+        for one in desc.values.list(desc.value_count as usize)? {
+            let is_local = one.value.number() == 0;
+            let argument = if is_local {
+                Argument::local(one.size, kernel.local_memory())
+            } else {
+                Argument::value(one.value, one.size)
+            };
+            changes.push((one.index, argument?));
+        }
+        for (index, argument) in changes {
+            let place = self.0.get_mut(&index);
+            *place.ok_or(Code::INVALID_KERNEL_ARGUMENT_INDEX)? = argument;
+        }
+        Ok(())
     }
 
     /// # Errors

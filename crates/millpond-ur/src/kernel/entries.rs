@@ -14,7 +14,7 @@ use crate::kernel::range::Range;
 use crate::kernel::{Body, Kernel};
 use crate::numbers::Code;
 use crate::program::Program;
-use crate::queue::Enqueued;
+use crate::queue::Target;
 
 /// An entry of a program.
 #[derive(Debug)]
@@ -72,11 +72,11 @@ impl Entries {
     /// Enqueues a launch.
     pub(super) fn launch(
         &self,
-        enqueued: Enqueued<'_>,
+        target: impl Target,
         arguments: &Arguments,
         range: &Range,
     ) -> Answer {
-        let device = enqueued.queue.device();
+        let device = target.device();
         let (entry, known) = (self.on(device)?, accelerator(device)?);
         if !range.begins_at_zero() {
             return Err(Code::UNSUPPORTED_FEATURE);
@@ -110,11 +110,12 @@ impl Entries {
             shared_memory: shared_memory.ok_or(Code::OUT_OF_RESOURCES)?,
             arguments: laid.arguments,
         };
-        enqueued.submit(|queue, after| {
+        let entry = Arc::clone(entry);
+        target.put(move |queue, after| {
             // SAFETY: what the caller of the interface promises of a kernel that it launches: that it
             // stays in memory which is there until the command has finished, in the order of the queue
             // and its events. Parameters were checked, as far as they are known.
-            unsafe { queue.run_at(entry, grid, after) }
+            unsafe { queue.run_at(&entry, grid.clone(), after) }
         })
     }
 }

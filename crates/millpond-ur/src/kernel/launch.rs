@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::argument::{Answer, In, Out};
+use crate::device::Device;
 use crate::entry::entry;
 use crate::event::Event;
 use crate::handle::Handle;
@@ -12,7 +13,7 @@ use crate::kernel::range::{Group, Range, suggested};
 use crate::kernel::{Body, Kernel};
 use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command};
-use crate::queue::{Enqueued, Queue};
+use crate::queue::{Enqueued, Queue, Target};
 use crate::structures::{Header, KernelArgument};
 use crate::waits::Waits;
 
@@ -43,41 +44,52 @@ impl Function {
 }
 
 /// Enqueues a launch of what a kernel runs.
-fn launch(
-    enqueued: Enqueued<'_>,
-    kernel: &Arc<Kernel>,
+pub(crate) fn launch(
+    target: impl Target,
+    kernel: &Kernel,
     arguments: Arguments,
     range: Range,
 ) -> Answer {
     match &kernel.body {
-        Body::Function(function) => groups(enqueued, *function, arguments, range),
-        Body::Entries(entries) => entries.launch(enqueued, &arguments, &range),
+        Body::Function(function) => groups(target, *function, arguments, range),
+        Body::Entries(entries) => entries.launch(target, &arguments, &range),
     }
 }
 
-/// Groups for items of these numbers on a queue, where a launch says nothing of them.
-fn suggest(kernel: &Kernel, queue: &Queue, global: [usize; 3]) -> Answer<[usize; 3]> {
+/// Groups for items of these numbers on a device, where a launch says nothing of them.
+pub(crate) fn suggest(
+    kernel: &Kernel,
+    device: &Arc<Device>,
+    global: [usize; 3],
+) -> Answer<[usize; 3]> {
     match &kernel.body {
-        Body::Function(_) => Ok(suggested(global, queue.device().runtime().info().cores)),
-        Body::Entries(entries) => entries.suggested(queue.device(), global),
+        Body::Function(_) => Ok(suggested(global, device.runtime().info().cores)),
+        Body::Entries(entries) => entries.suggested(device, global),
     }
+}
+
+/// The items of a launch on a device.
+pub(crate) fn range_for(
+    kernel: &Kernel,
+    device: &Arc<Device>,
+    dimensions: u32,
+    numbers: (In<usize>, In<usize>, In<usize>),
+) -> Answer<Range> {
+    Range::read(dimensions, numbers, |global| {
+        suggest(kernel, device, global)
+    })
 }
 
 /// Enqueues a launch of a function: pieces of it on the device, between two commands of the queue that
 /// have its place.
-fn groups(
-    enqueued: Enqueued<'_>,
-    function: Function,
-    arguments: Arguments,
-    range: Range,
-) -> Answer {
+fn groups(target: impl Target, function: Function, arguments: Arguments, range: Range) -> Answer {
     let all: usize = range.groups().iter().product();
-    let device = Arc::clone(enqueued.queue.device());
+    let device = Arc::clone(target.device());
     let pieces = device.runtime().info().cores.clamp(1, all);
     let each = all.div_ceil(pieces);
     let helper = device.groups()?.clone();
     let arguments = Arc::new(arguments);
-    enqueued.submit(move |queue, after| {
+    target.put(move |queue, after| {
         let begin = queue.task_at("kernel", &[], after, || Ok(()))?;
         let mut ends = Vec::with_capacity(pieces);
         for piece in 0..pieces {
@@ -116,8 +128,8 @@ fn suggest_into(
         return Err(Code::INVALID_NULL_POINTER);
     }
     let local = local.required()?;
-    let suggest = |global| suggest(&kernel, &queue, global);
-    let range = Range::read(dimensions, (offset, global, In::NULL), suggest)?;
+    let numbers = (offset, global, In::NULL);
+    let range = range_for(&kernel, queue.device(), dimensions, numbers)?;
     local.set_all(range.local.into_iter().take(dimensions as usize));
     Ok(())
 }
@@ -148,12 +160,11 @@ entry! {
     ) {
         let (queue, kernel) = ready(queue, kernel)?;
         let waits = &Waits::new(count, list)?;
-        let range = Range::read(dimensions, (offset, global, local), |global| suggest(&kernel, &queue, global))?;
+        let range = range_for(&kernel, queue.device(), dimensions, (offset, global, local))?;
         if property_count != 0 {
             return Err(Code::INVALID_OPERATION);
         }
-        let arguments = kernel.arguments().clone();
-        arguments.check()?;
+        let arguments = kernel.set_arguments()?;
         let command = Command::KERNEL_LAUNCH;
         let enqueued = Enqueued { queue: &queue, command, waits, blocking: false, event };
         launch(enqueued, &kernel, arguments, range)
@@ -177,7 +188,7 @@ entry! {
         let (queue, kernel) = ready(queue, kernel)?;
         let arguments = arguments.list(argument_count as usize)?;
         let waits = &Waits::new(count, list)?;
-        let range = Range::read(dimensions, (offset, global, local), |global| suggest(&kernel, &queue, global))?;
+        let range = range_for(&kernel, queue.device(), dimensions, (offset, global, local))?;
         if !properties.is_null() {
             return Err(Code::INVALID_OPERATION);
         }

@@ -35,11 +35,13 @@ pub(crate) use info::{
     urKernelGetGroupInfo, urKernelGetInfo, urKernelGetSubGroupInfo, urKernelSetExecInfo,
 };
 pub(crate) use launch::{
-    urEnqueueKernelLaunch, urEnqueueKernelLaunchWithArgsExp, urKernelGetSuggestedLocalWorkSize,
-    urKernelGetSuggestedLocalWorkSizeWithArgs,
+    launch, range_for, suggest, urEnqueueKernelLaunch, urEnqueueKernelLaunchWithArgsExp,
+    urKernelGetSuggestedLocalWorkSize, urKernelGetSuggestedLocalWorkSizeWithArgs,
 };
 
-use arguments::Arguments;
+pub(crate) use arguments::Arguments;
+pub(crate) use range::Range;
+
 use entries::Entries;
 use launch::Function;
 
@@ -75,8 +77,22 @@ impl Kernel {
         })
     }
 
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The arguments that were set so far.
+    ///
+    /// # Errors
+    /// One that is missing before the last.
+    pub(crate) fn set_arguments(&self) -> Answer<Arguments> {
+        let arguments = self.arguments().clone();
+        arguments.check()?;
+        Ok(arguments)
+    }
+
     /// Bytes that its groups may have of their own.
-    fn local_memory(&self) -> usize {
+    pub(crate) fn local_memory(&self) -> usize {
         match &self.body {
             Body::Function(_) => launch::LOCAL_MEMORY,
             Body::Entries(entries) => entries.local_memory(),

@@ -19,7 +19,8 @@ pub(super) struct Group {
 
 /// Items, and the groups that they are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
+pub(crate) struct Range {
+    dimensions: u32,
     offset: [usize; 3],
     global: [usize; 3],
     pub(super) local: [usize; 3],
@@ -47,21 +48,63 @@ impl Range {
             return Err(Code::INVALID_WORK_DIMENSION);
         }
         let global = three(global, dimensions, 1)?;
-        let all = global
-            .iter()
-            .try_fold(1_usize, |all, &size| all.checked_mul(size));
-        if all.is_none_or(|all| all == 0) {
-            return Err(Code::INVALID_WORK_DIMENSION);
-        }
         let offset = if offset.is_null() {
             [0; 3]
         } else {
             three(offset, dimensions, 0)?
         };
         let local = if local.is_null() {
-            suggested(global)?
+            None
         } else {
-            three(local, dimensions, 1)?
+            Some(three(local, dimensions, 1)?)
+        };
+        Self::of(dimensions, (offset, global, local), suggested)
+    }
+
+    /// The same with some of the numbers changed; groups are chosen anew for other items, unless they are
+    /// said.
+    pub(crate) fn changed(
+        &self,
+        dimensions: u32,
+        (offset, global, local): (In<usize>, In<usize>, In<usize>),
+        suggested: impl FnOnce([usize; 3]) -> Answer<[usize; 3]>,
+    ) -> Answer<Self> {
+        let dimensions = match dimensions {
+            0 => self.dimensions,
+            1..=3 => dimensions,
+            _ => return Err(Code::INVALID_WORK_DIMENSION),
+        };
+        let or = |list: In<usize>, other: usize, before: [usize; 3]| {
+            if list.is_null() {
+                Ok(before)
+            } else {
+                three(list, dimensions, other)
+            }
+        };
+        let kept = global.is_null().then_some(self.local);
+        let local = if local.is_null() {
+            kept
+        } else {
+            Some(three(local, dimensions, 1)?)
+        };
+        let (offset, global) = (or(offset, 0, self.offset)?, or(global, 1, self.global)?);
+        Self::of(dimensions, (offset, global, local), suggested)
+    }
+
+    fn of(
+        dimensions: u32,
+        (offset, global, local): ([usize; 3], [usize; 3], Option<[usize; 3]>),
+        suggested: impl FnOnce([usize; 3]) -> Answer<[usize; 3]>,
+    ) -> Answer<Self> {
+        let all = global
+            .iter()
+            .try_fold(1_usize, |all, &size| all.checked_mul(size));
+        if all.is_none_or(|all| all == 0) {
+            return Err(Code::INVALID_WORK_DIMENSION);
+        }
+        let local = match local {
+            Some(local) => local,
+            None => suggested(global)?,
         };
         let fits = |axis: usize| local[axis] != 0 && global[axis].is_multiple_of(local[axis]);
         if !(0..3).all(fits) {
@@ -71,6 +114,7 @@ impl Range {
             return Err(Code::INVALID_VALUE);
         }
         Ok(Self {
+            dimensions,
             offset,
             global,
             local,
@@ -129,6 +173,7 @@ mod tests {
     #[test]
     fn groups_are_numbered_along_the_first_dimension_first() {
         let range = Range {
+            dimensions: 2,
             offset: [10, 0, 0],
             global: [8, 6, 1],
             local: [4, 3, 1],

@@ -12,7 +12,7 @@ use crate::support::world::{OUT_OF_ORDER, World, fails, ok};
 
 /// A group, as the guide says that functions are told of it.
 #[repr(C)]
-struct Group {
+pub(crate) struct Group {
     id: [usize; 3],
     size: [usize; 3],
     first: [usize; 3],
@@ -24,7 +24,7 @@ struct Group {
     clippy::multiple_unsafe_ops_per_block,
     reason = "reads arguments as a kernel in C does"
 )]
-extern "C" fn scale(arguments: *const *mut c_void, group: *const Group) {
+pub(crate) extern "C" fn scale(arguments: *const *mut c_void, group: *const Group) {
     // SAFETY: the arguments that the tests set, and a group.
     unsafe {
         let group = &*group;

@@ -15,6 +15,7 @@ mod allocation;
 mod any_arguments;
 mod buffers;
 mod card;
+mod command_buffers;
 mod commands;
 mod errors;
 mod host_memory;

@@ -36,16 +36,21 @@ fn commands_come_after_the_events_that_they_wait_for() {
     let Some((memory, one, gate)) = held(&world) else {
         return;
     };
+    let mut all = Vec::new();
     for flags in [0, OUT_OF_ORDER] {
         let two = world.queue(flags);
         let first = world.fill(one, memory, 1, BYTES, &[]);
         let second = world.fill(two, memory, 2, BYTES, &[first]);
         assert!(world.stays_pending(first) && world.stays_pending(second));
+        all.push(second);
         if flags == OUT_OF_ORDER {
             gate.open();
         }
     }
     world.finish(one);
+    for second in all {
+        world.wait(second);
+    }
     let queue = world.queue(0);
     let last = world.fill(one, memory, 9, BYTES, &[]);
     assert!(

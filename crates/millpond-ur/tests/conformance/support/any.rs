@@ -4,18 +4,18 @@
 //!
 //! | letter | argument |
 //! | --- | --- |
-//! | `A` adapter, `T` platform, `D` device, `C` context, `Q` queue, `E` event, `P` pool, `B` buffer, `G` program, `X` kernel, `Y` physical memory | a handle, most often of this kind |
+//! | `A` adapter, `T` platform, `D` device, `C` context, `Q` queue, `E` event, `P` pool, `B` buffer, `G` program, `L` command buffer, `X` kernel, `Y` physical memory | a handle, most often of this kind |
 //! | `h` | a handle, of whatever kind, of what is gone, or no handle at all |
 //! | `n` | a small number: a flag, a property, an index, a truth value |
 //! | `l`, `y` | a small number of places, or of bytes of a value |
 //! | `z`, `p` | a size; one of pages |
-//! | `m`, `a` | an address of memory; of reserved addresses |
+//! | `m`, `M`, `a` | an address of memory; of memory of the program; of reserved addresses |
 //! | `i`, `s` | a structure that is read: of zeros; with numbers in it |
 //! | `t` | a list of places with bytes of the program |
 //! | `j`, `c` | one with memory of the program in it; one that describes pools, with others behind it |
 //! | `d`, `g` | a number of dimensions; three numbers of items |
 //! | `o`, `b` | a place that is written; a size and a place of that size |
-//! | `w`, `H`, `K` | a number of events, of handles, of kernel arguments, and where they are |
+//! | `w`, `u`, `H`, `K` | a number of events, of sync points, of handles, of kernel arguments, and where they are |
 //! | `f`, `k` | a function that does nothing; its address |
 //! | `r` | three numbers by value |
 
@@ -166,7 +166,7 @@ impl Choices {
         let small = |dice: &mut Dice| dice.one_of(&SMALL);
         match kind {
             'h' => vec![self.dice.one_of(&self.handles).1],
-            'A' | 'T' | 'D' | 'C' | 'Q' | 'E' | 'P' | 'B' | 'G' | 'X' | 'Y' => {
+            'A' | 'T' | 'D' | 'C' | 'Q' | 'E' | 'P' | 'B' | 'G' | 'L' | 'X' | 'Y' => {
                 vec![self.handle(kind)]
             }
             'n' => vec![small(&mut self.dice)],
@@ -174,6 +174,8 @@ impl Choices {
             'z' => vec![self.dice.one_of(&SIZES)],
             'p' => vec![self.dice.one_of(&PAGES)],
             'm' => vec![self.address()],
+            // What is listed may be used when other memory is gone.
+            'M' => vec![self.dice.one_of(&[0, 1, 1, 1]) * self.lasting[0]],
             'a' => {
                 let base = self.dice.one_of(&self.reserved);
                 vec![base.wrapping_add(self.dice.one_of(&[0, 0, 0, 1, 4096]))]
@@ -205,6 +207,11 @@ impl Choices {
             }
             'o' => vec![self.place(at)],
             'b' => vec![self.dice.one_of(&[0, 1, 4, 8, 64, 4096]), self.place(at)],
+            'u' => {
+                let points = self.dice.one_of(&[0, 1, 1 << 32]);
+                let count = 1 + self.dice.roll(2);
+                self.list(at, &[points], count).to_vec()
+            }
             'w' | 'H' => {
                 let kind = if kind == 'w' {
                     'E'
@@ -287,8 +294,12 @@ impl Choices {
     }
 }
 
-/// Functions whose arguments are numbers and pointers, and those that have structures after the third.
+/// Functions whose arguments are numbers and pointers, and those that have structures among them, which are
+/// passed apart from the others: it is nothing to a call between which of those they are.
 type Any = extern "C" fn(
+    usize,
+    usize,
+    usize,
     usize,
     usize,
     usize,
@@ -319,6 +330,9 @@ type WithTriples = extern "C" fn(
     usize,
     usize,
     usize,
+    usize,
+    usize,
+    usize,
 ) -> u32;
 
 /// How much of what a function is listed by comes before its arguments.
@@ -330,6 +344,12 @@ fn marks(kinds: &str) -> usize {
     }
 }
 
+/// How many words come before the structures that a function has by value; none where it has none.
+fn triples(kinds: &str) -> Option<usize> {
+    let before = kinds.find('r')?;
+    Some(before - marks(kinds))
+}
+
 /// Calls a function with arguments of these kinds.
 pub(crate) fn call(function: *const (), kinds: &str, choices: &mut Choices) -> Answer {
     choices.written.fill(0);
@@ -338,38 +358,27 @@ pub(crate) fn call(function: *const (), kinds: &str, choices: &mut Choices) -> A
         words.extend(choices.argument(kind, APART * index));
     }
     let arguments = words.clone();
-    words.resize(20, 0);
-    let code = if kinds.contains('r') {
-        let triple =
-            |at: usize| Triple(words[at] as u64, words[at + 1] as u64, words[at + 2] as u64);
+    words.resize(26, 0);
+    let code = if let Some(before) = triples(kinds) {
+        let triple = |number: usize| {
+            let at = before + 3 * number;
+            Triple(words[at] as u64, words[at + 1] as u64, words[at + 2] as u64)
+        };
+        let triples = [triple(0), triple(1), triple(2)];
+        words.drain(before..before + 9);
         // SAFETY: as below, for the functions that have three structures.
         let function = unsafe { std::mem::transmute::<*const (), WithTriples>(function) };
-        let [a, b, c] = [words[0], words[1], words[2]];
-        let rest: [usize; 8] = std::array::from_fn(|index| words[12 + index]);
-        let [d, e, f, g, h, i, j, k] = rest;
-        function(
-            a,
-            b,
-            c,
-            triple(3),
-            triple(6),
-            triple(9),
-            d,
-            e,
-            f,
-            g,
-            h,
-            i,
-            j,
-            k,
-        )
+        let [one, two, three] = triples;
+        let numbers: [usize; 14] = std::array::from_fn(|index| words[index]);
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = numbers;
+        function(a, b, c, one, two, three, d, e, f, g, h, i, j, k, l, m, n)
     } else {
         // SAFETY: a function of numbers and pointers, which are null or lead to bytes of the test, to
         // memory of the device or to nothing; more arguments than it takes do no harm.
         let function = unsafe { std::mem::transmute::<*const (), Any>(function) };
-        let rest: [usize; 14] = std::array::from_fn(|index| words[index]);
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = rest;
-        function(a, b, c, d, e, f, g, h, i, j, k, l, m, n)
+        let numbers: [usize; 17] = std::array::from_fn(|index| words[index]);
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = numbers;
+        function(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q)
     };
     if code == 0 {
         choices.learn(kinds, &arguments);

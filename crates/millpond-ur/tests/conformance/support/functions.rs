@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use ur_adapter_millpond::tables;
 
 use super::load;
-use super::shapes::{Flags, Handle, KernelArgument, Partition, Region, Triple, UsmDesc};
+use super::shapes::{
+    Flags, Handle, KernelArgument, ListDesc, Partition, Region, Triple, Update, UsmDesc,
+};
 
 /// A list of events that a command waits for: how many, and where they are.
 pub(crate) type List = *const Handle;
@@ -134,6 +136,23 @@ functions! {
     urKernelGetInfo(Handle, u32, usize, *mut c_void, *mut usize);
     urKernelGetSubGroupInfo(Handle, Handle, u32, usize, *mut c_void, *mut usize);
     urKernelSuggestMaxCooperativeGroupCount(Handle, Handle, u32, *const usize, usize, *mut u32);
+    urCommandBufferCreateExp(Handle, Handle, *const ListDesc, *mut Handle);
+    urCommandBufferReleaseExp(Handle);
+    urCommandBufferFinalizeExp(Handle);
+    urCommandBufferGetInfoExp(Handle, u32, usize, *mut c_void, *mut usize);
+    urEnqueueCommandBufferExp(Handle, Handle, u32, List, *mut Handle);
+    urCommandBufferAppendUSMMemcpyExp(Handle, *mut c_void, *const c_void, usize, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendUSMFillExp(Handle, *mut c_void, *const c_void, usize, usize, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendUSMPrefetchExp(Handle, *const c_void, usize, u32, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendUSMAdviseExp(Handle, *const c_void, usize, u32, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendMemBufferCopyExp(Handle, Handle, Handle, usize, usize, usize, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendMemBufferWriteExp(Handle, Handle, usize, usize, *const c_void, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendMemBufferReadExp(Handle, Handle, usize, usize, *mut c_void, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendMemBufferFillExp(Handle, Handle, *const c_void, usize, usize, usize, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendMemBufferReadRectExp(Handle, Handle, Triple, Triple, Triple, usize, usize, usize, usize, *mut c_void, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendKernelLaunchExp(Handle, Handle, u32, *const usize, *const usize, *const usize, u32, *const Handle, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferAppendKernelLaunchWithArgsExp(Handle, Handle, u32, *const usize, *const usize, *const usize, u32, *const KernelArgument, u32, *const Handle, u32, *const u32, u32, List, *mut u32, *mut Handle, *mut Handle);
+    urCommandBufferUpdateKernelLaunchExp(Handle, u32, *const Update);
     urKernelCreateWithNativeHandle(usize, Handle, Handle, *const c_void, *mut Handle);
     urKernelRelease(Handle);
     urKernelGetGroupInfo(Handle, Handle, u32, usize, *mut c_void, *mut usize);

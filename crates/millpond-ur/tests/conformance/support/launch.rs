@@ -26,7 +26,7 @@ pub(crate) struct Items<'a> {
 }
 
 impl Argument<'_> {
-    fn described(self, index: u32) -> KernelArgument {
+    pub(crate) fn described(self, index: u32) -> KernelArgument {
         let (kind, size, value) = match self {
             Self::Value(bytes) => (0, bytes.len(), bytes.as_ptr().cast()),
             Self::Pointer(to) => (1, 8, to),
@@ -43,7 +43,7 @@ impl Argument<'_> {
         }
     }
 
-    fn set(self, world: &World, kernel: Handle, index: u32) -> u32 {
+    pub(crate) fn set(self, world: &World, kernel: Handle, index: u32) -> u32 {
         let f = world.f;
         match self {
             Self::Value(bytes) => {

@@ -92,6 +92,52 @@ pub(crate) struct KernelArgument {
     pub(crate) flags: u32,
 }
 
+#[repr(C)]
+pub(crate) struct ListDesc {
+    pub(crate) header: Header,
+    pub(crate) is_updatable: bool,
+    pub(crate) is_in_order: bool,
+    pub(crate) is_profiling: bool,
+}
+
+#[repr(C)]
+pub(crate) struct Update {
+    pub(crate) header: Header,
+    pub(crate) command: Handle,
+    pub(crate) kernel: Handle,
+    pub(crate) buffer_count: u32,
+    pub(crate) pointer_count: u32,
+    pub(crate) value_count: u32,
+    pub(crate) dimensions: u32,
+    pub(crate) buffers: *const c_void,
+    pub(crate) pointers: *const UpdatePointer,
+    pub(crate) values: *const UpdateValue,
+    pub(crate) offset: *const usize,
+    pub(crate) global: *const usize,
+    pub(crate) local: *const usize,
+}
+
+#[repr(C)]
+pub(crate) struct UpdatePointer {
+    pub(crate) header: Header,
+    pub(crate) index: u32,
+    pub(crate) properties: *const c_void,
+    pub(crate) pointer: *const c_void,
+}
+
+#[repr(C)]
+pub(crate) struct UpdateValue {
+    pub(crate) header: Header,
+    pub(crate) index: u32,
+    pub(crate) size: usize,
+    pub(crate) properties: *const c_void,
+    pub(crate) value: *const c_void,
+}
+
+pub(crate) const LIST_DESC: u32 = 0x1000;
+pub(crate) const UPDATE_LAUNCH: u32 = 0x1001;
+pub(crate) const UPDATE_POINTER: u32 = 0x1003;
+pub(crate) const UPDATE_VALUE: u32 = 0x1004;
 pub(crate) const USM_DESC: u32 = 7;
 pub(crate) const POOL_DESC: u32 = 10;
 pub(crate) const LIMITS_DESC: u32 = 11;
