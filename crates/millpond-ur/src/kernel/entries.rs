@@ -13,7 +13,7 @@ use crate::kernel::arguments::Arguments;
 use crate::kernel::range::Range;
 use crate::kernel::{Body, Kernel};
 use crate::numbers::Code;
-use crate::program::Program;
+use crate::program::{OnDevices, Program};
 use crate::queue::Target;
 
 /// An entry of a program.
@@ -21,7 +21,7 @@ use crate::queue::Target;
 pub(super) struct Entries {
     pub(super) program: Arc<Program>,
     pub(super) name: String,
-    on: Vec<(Arc<Device>, Arc<dyn Entry>)>,
+    on: OnDevices,
 }
 
 /// What is known of a device that runs entries.

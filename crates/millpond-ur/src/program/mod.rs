@@ -25,6 +25,9 @@ pub(crate) use variables::{
     urProgramGetFunctionPointer, urProgramGetGlobalVariablePointer,
 };
 
+/// An entry on each device of a program.
+pub(crate) type OnDevices = Vec<(Arc<Device>, Arc<dyn runtime::Entry>)>;
+
 /// A program.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -114,10 +117,7 @@ impl Program {
     ///
     /// # Errors
     /// A program that wasn't built; a name that it hasn't.
-    pub(crate) fn entries(
-        &self,
-        name: &str,
-    ) -> Answer<Vec<(Arc<Device>, Arc<dyn runtime::Entry>)>> {
+    pub(crate) fn entries(&self, name: &str) -> Answer<OnDevices> {
         let entry = |image: &Image| {
             let entry = image.loaded()?.entry(name);
             let entry = entry.map_err(|error| match code(&error.into()) {

@@ -390,6 +390,25 @@ fn a_launch_of_a_list_can_be_changed() {
     );
 }
 
+/// What nobody wants of a command that was appended.
+const NOTHING: (*mut u32, *mut Handle) = (ptr::null_mut(), ptr::null_mut());
+
+/// Buffers of 64 bytes.
+fn buffers<const N: usize>(world: &World) -> [Handle; N] {
+    [(); N].map(|()| {
+        let mut buffer = ptr::null_mut();
+        let place = &raw mut buffer;
+        ok((world.f.urMemBufferCreate)(
+            world.context,
+            1,
+            64,
+            ptr::null(),
+            place,
+        ));
+        buffer
+    })
+}
+
 #[test]
 fn buffers_of_a_list_live_as_long_as_it_does() {
     let world = World::new();
@@ -398,21 +417,12 @@ fn buffers_of_a_list_live_as_long_as_it_does() {
         return;
     };
     let queue = world.queue(0);
-    let mut buffers = [ptr::null_mut(); 2];
-    for buffer in &mut buffers {
-        ok((f.urMemBufferCreate)(
-            world.context,
-            1,
-            64,
-            ptr::null(),
-            buffer,
-        ));
-    }
-    let (given, mut seen, mut rows) = ([1_u8, 2, 3, 4], [0_u8; 64], [0_u8; 8]);
-    let (value, none, h) = (7_u16, ptr::null_mut(), list.handle);
+    let [one, other] = buffers(&world);
+    let (given, mut seen, value) = ([1_u8, 2, 3, 4], [0_u8; 64], 7_u16);
+    let (h, (point, none)) = (list.handle, NOTHING);
     ok((f.urCommandBufferAppendMemBufferFillExp)(
         h,
-        buffers[0],
+        one,
         (&raw const value).cast(),
         2,
         0,
@@ -421,13 +431,13 @@ fn buffers_of_a_list_live_as_long_as_it_does() {
         ptr::null(),
         0,
         ptr::null(),
+        point,
         none,
-        ptr::null_mut(),
-        ptr::null_mut(),
+        none,
     ));
     ok((f.urCommandBufferAppendMemBufferWriteExp)(
         h,
-        buffers[0],
+        one,
         8,
         4,
         given.as_ptr().cast(),
@@ -435,14 +445,14 @@ fn buffers_of_a_list_live_as_long_as_it_does() {
         ptr::null(),
         0,
         ptr::null(),
+        point,
         none,
-        ptr::null_mut(),
-        ptr::null_mut(),
+        none,
     ));
     ok((f.urCommandBufferAppendMemBufferCopyExp)(
         h,
-        buffers[0],
-        buffers[1],
+        one,
+        other,
         0,
         16,
         48,
@@ -450,13 +460,13 @@ fn buffers_of_a_list_live_as_long_as_it_does() {
         ptr::null(),
         0,
         ptr::null(),
+        point,
         none,
-        ptr::null_mut(),
-        ptr::null_mut(),
+        none,
     ));
     ok((f.urCommandBufferAppendMemBufferReadExp)(
         h,
-        buffers[1],
+        other,
         16,
         48,
         seen.as_mut_ptr().cast(),
@@ -464,38 +474,70 @@ fn buffers_of_a_list_live_as_long_as_it_does() {
         ptr::null(),
         0,
         ptr::null(),
+        point,
         none,
-        ptr::null_mut(),
-        ptr::null_mut(),
-    ));
-    // Two bytes of each of four rows of 16.
-    ok((f.urCommandBufferAppendMemBufferReadRectExp)(
-        h,
-        buffers[1],
-        Triple(8, 0, 0),
-        Triple(0, 0, 0),
-        Triple(2, 4, 1),
-        16,
-        0,
-        2,
-        0,
-        rows.as_mut_ptr().cast(),
-        0,
-        ptr::null(),
-        0,
-        ptr::null(),
         none,
-        ptr::null_mut(),
-        ptr::null_mut(),
     ));
-    for buffer in buffers {
+    for buffer in [one, other] {
         ok((f.urMemRelease)(buffer));
     }
     list.finish();
     list.enqueue(queue, &[]);
     world.finish(queue);
     assert_eq!(seen[..16], [7, 0, 7, 0, 7, 0, 7, 0, 1, 2, 3, 4, 7, 0, 7, 0]);
-    assert_eq!(rows[2..], [1, 2, 7, 0, 7, 0]);
+}
+
+#[test]
+fn a_list_copies_rectangles() {
+    let world = World::new();
+    let f = world.f;
+    let Some(list) = list(&world, true) else {
+        return;
+    };
+    let queue = world.queue(0);
+    let [buffer] = buffers(&world);
+    let (given, mut seen): ([u8; 64], _) = (std::array::from_fn(|byte| byte as u8), [0_u8; 8]);
+    let (h, (point, none)) = (list.handle, NOTHING);
+    ok((f.urCommandBufferAppendMemBufferWriteExp)(
+        h,
+        buffer,
+        0,
+        64,
+        given.as_ptr().cast(),
+        0,
+        ptr::null(),
+        0,
+        ptr::null(),
+        point,
+        none,
+        none,
+    ));
+    // Two bytes of each of four rows of 16.
+    let (from, to, size) = (Triple(8, 0, 0), Triple(0, 0, 0), Triple(2, 4, 1));
+    ok((f.urCommandBufferAppendMemBufferReadRectExp)(
+        h,
+        buffer,
+        from,
+        to,
+        size,
+        16,
+        0,
+        2,
+        0,
+        seen.as_mut_ptr().cast(),
+        0,
+        ptr::null(),
+        0,
+        ptr::null(),
+        point,
+        none,
+        none,
+    ));
+    ok((f.urMemRelease)(buffer));
+    list.finish();
+    list.enqueue(queue, &[]);
+    world.finish(queue);
+    assert_eq!(seen, [8, 9, 24, 25, 40, 41, 56, 57]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Argument<'_> {
             index,
             size,
             value,
-            flags: if kind == 2 { 1 } else { 0 },
+            flags: u32::from(kind == 2),
         }
     }
 
