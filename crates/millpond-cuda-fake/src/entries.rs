@@ -30,9 +30,9 @@ pub(crate) fn add(fake: &Fake) {
             launched.number(2),
         );
         for [x, ..] in threads(launched).filter(|[x, ..]| *x < n) {
-            let place = y.wrapping_add(x);
             // SAFETY: the test's launches stay in memory that they have.
-            unsafe { *place = (*place).wrapping_add(a as u32) };
+            let place = unsafe { &mut *y.wrapping_add(x) };
+            *place = place.wrapping_add(a as u32);
         }
     });
     // where[z][y][x] = x + 100 y + 10000 z, of 32 bits.

@@ -70,7 +70,7 @@ pub struct Grid {
     /// Bytes that the threads of a block share, beyond what the entry declares.
     pub shared_memory: u32,
     /// The bytes of each parameter.
-    pub arguments: SmallVec<[SmallVec<[u8; 16]>; 8]>,
+    pub arguments: Vec<SmallVec<[u8; 16]>>,
 }
 
 impl fmt::Debug for dyn Program {

@@ -27,7 +27,7 @@ impl Launched {
         let mut arguments = Vec::new();
         for (index, &bytes) in entry.parameters.iter().enumerate() {
             // SAFETY: the caller's promise.
-            let parameter = unsafe { parameters.add(index).read() }.cast::<u8>();
+            let parameter = unsafe { parameters.wrapping_add(index).read() }.cast::<u8>();
             // SAFETY: as above.
             arguments.extend_from_slice(unsafe { std::slice::from_raw_parts(parameter, bytes) });
             arguments.resize(arguments.len().next_multiple_of(size_of::<u64>()), 0);

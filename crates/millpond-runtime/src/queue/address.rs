@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use millpond_hal::{Address, Command, Entry, Grid, Pattern};
+use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -112,7 +113,7 @@ fn check_grid(entry: &Arc<dyn Entry>, grid: &Grid) -> Result<()> {
             "{threads} threads in a block of at most {most}"
         )));
     }
-    let given: Vec<usize> = grid.arguments.iter().map(|bytes| bytes.len()).collect();
+    let given: Vec<usize> = grid.arguments.iter().map(SmallVec::len).collect();
     if info.parameters.as_ref().is_some_and(|has| *has != given) {
         let has = info.parameters.as_deref().unwrap_or_default();
         return Err(invalid(format!("arguments of {given:?} bytes for {has:?}")));

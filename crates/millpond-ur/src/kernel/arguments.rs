@@ -151,7 +151,7 @@ const WIDEST: usize = 128;
 /// Arguments as an entry takes them.
 #[derive(Default)]
 pub(super) struct Parameters {
-    pub(super) arguments: SmallVec<[SmallVec<[u8; 16]>; 8]>,
+    pub(super) arguments: Vec<SmallVec<[u8; 16]>>,
     /// Bytes of a group's own.
     pub(super) local: usize,
 }
