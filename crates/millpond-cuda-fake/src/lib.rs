@@ -5,7 +5,7 @@
 //! # Guarantees
 //! * Whatever isn't ordered happens in many orders; memory that isn't there loses the device.
 //! * Device memory lies at addresses that no program has: what takes them for the host's crashes.
-//! * Launches run functions of this library, which [`entries`] lists by name: what the programs of tests
+//! * Launches run functions of this library, which `entries.rs` lists by name: what the programs of tests
 //!   do on a card.
 //!
 //! # Example

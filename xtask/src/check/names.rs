@@ -24,6 +24,9 @@ const VENDOR_PLACES: &[&str] = &[
     "crates/millpond-python/src/runtime/lifecycle.rs",
     // DLPack has a number for the memory of each vendor.
     "crates/millpond-python/src/interop/dlpack/",
+    // And the Unified Runtime one for its backends.
+    "crates/millpond-ur/src/numbers.rs",
+    "crates/millpond-ur/src/platform.rs",
 ];
 
 /// Identifiers that a protocol of others dictates.
