@@ -50,6 +50,11 @@ pub(crate) fn add(fake: &Fake) {
     fake.entry_of("millpond_reverse", &[WIDE, WIDE], |launched| {
         let numbers = launched.memory::<u32>(0);
         let each = launched.shape[1][0] as usize;
+        let needed = launched.number(1) + each * size_of::<u32>();
+        if (launched.shared_memory as usize) < needed {
+            // On a card the launch would leave its memory.
+            return;
+        }
         for block in 0..launched.shape[0][0] as usize {
             // SAFETY: as above.
             let block =

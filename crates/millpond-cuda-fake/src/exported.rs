@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use crate::entries;
 use crate::fake::Fake;
 
-/// The driver, of one device.
+/// The driver, of two devices.
 pub(crate) fn driver() -> &'static Fake {
     static DRIVER: OnceLock<Arc<Fake>> = OnceLock::new();
     DRIVER.get_or_init(|| {
-        let fake = Fake::strict(1);
+        let fake = Fake::strict(2);
         entries::add(&fake);
         fake
     })

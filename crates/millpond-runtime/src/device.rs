@@ -166,7 +166,17 @@ impl Device {
     }
 
     /// Loads a program that was compiled elsewhere: an image for the device, or a text that its driver
-    /// compiles.
+    /// compiles. [`Queue::run_at`] launches its entries.
+    ///
+    /// ```
+    /// # use millpond_hal::{Driver, null::NullDriver};
+    /// # use millpond_runtime::Device;
+    /// # let device = Device::open(NullDriver::default().devices()?.remove(0));
+    /// // SAFETY: this device has no programs, and looks at none.
+    /// let refused = unsafe { device.load(b".version 7.0") };
+    /// assert!(refused.is_err());
+    /// # Ok::<(), millpond_runtime::Error>(())
+    /// ```
     ///
     /// # Errors
     /// A device that runs the host's code; an image that the driver refuses, with its words; a lost device.

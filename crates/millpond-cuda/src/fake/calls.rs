@@ -614,7 +614,7 @@ impl Api for Fake {
         threads_x: u32,
         threads_y: u32,
         threads_z: u32,
-        _shared_memory: u32,
+        shared_memory: u32,
         stream: StreamHandle,
         parameters: *mut *mut c_void,
         _extra: *mut *mut c_void,
@@ -627,7 +627,7 @@ impl Api for Fake {
             };
             let shape = [blocks, [threads_x, threads_y, threads_z]];
             // SAFETY: the caller's promise: a pointer for each parameter, to as many bytes.
-            let launched = unsafe { Launched::read(parameters, &entry, shape) };
+            let launched = unsafe { Launched::read(parameters, &entry, shape, shared_memory) };
             world.give(stream, Step::Run(entry, launched))
         })
     }

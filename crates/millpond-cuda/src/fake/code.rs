@@ -14,6 +14,8 @@ pub(crate) struct Launched {
     pub(crate) arguments: Vec<u8>,
     /// Blocks along each axis, and threads of each.
     pub(crate) shape: [[u32; 3]; 2],
+    /// Bytes that the threads of a block share.
+    pub(crate) shared_memory: u32,
 }
 
 impl Launched {
@@ -23,6 +25,7 @@ impl Launched {
         parameters: *const *mut c_void,
         entry: &Entry,
         shape: [[u32; 3]; 2],
+        shared_memory: u32,
     ) -> Self {
         let mut arguments = Vec::new();
         for (index, &bytes) in entry.parameters.iter().enumerate() {
@@ -32,7 +35,11 @@ impl Launched {
             arguments.extend_from_slice(unsafe { std::slice::from_raw_parts(parameter, bytes) });
             arguments.resize(arguments.len().next_multiple_of(size_of::<u64>()), 0);
         }
-        Self { arguments, shape }
+        Self {
+            arguments,
+            shape,
+            shared_memory,
+        }
     }
 
     /// The number at this place among numbers of eight bytes.

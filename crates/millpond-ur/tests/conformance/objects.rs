@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ur_adapter_millpond::numbers::{Code, ContextInfo, DeviceInfo, ProfilingInfo, QueueInfo};
 
 use crate::support::shapes::{Handle, Header, Partition};
-use crate::support::world::{OUT_OF_ORDER, PROFILING, World, fails, ok, platforms};
+use crate::support::world::{OUT_OF_ORDER, PROFILING, World, fails, ok, platform, platforms};
 
 type Ask = extern "C" fn(Handle, u32, usize, *mut c_void, *mut usize) -> u32;
 
@@ -355,4 +355,92 @@ fn a_platform_has_the_devices_of_one_kind() {
         let code = (f.urContextCreate)(2, devices.as_ptr(), ptr::null(), &raw mut none);
         fails(code, Code::INVALID_DEVICE);
     }
+}
+
+#[test]
+fn devices_of_a_context_use_its_memory() {
+    let world = World::new();
+    let f = world.f;
+    let mut devices = [ptr::null_mut(); 2];
+    let mut count = 0;
+    let platform = platform(f);
+    ok((f.urDeviceGet)(
+        platform,
+        2,
+        2,
+        devices.as_mut_ptr(),
+        &raw mut count,
+    ));
+    if count < 2 {
+        eprintln!("skipped: the platform has one device");
+        return;
+    }
+    let mut context = ptr::null_mut();
+    ok((f.urContextCreate)(
+        2,
+        devices.as_ptr(),
+        ptr::null(),
+        &raw mut context,
+    ));
+    let queues = devices.map(|device| {
+        let mut queue = ptr::null_mut();
+        ok((f.urQueueCreate)(
+            context,
+            device,
+            ptr::null(),
+            &raw mut queue,
+        ));
+        queue
+    });
+    let (mut host, none) = (ptr::null_mut(), ptr::null_mut());
+    ok((f.urUSMHostAlloc)(
+        context,
+        ptr::null(),
+        none,
+        256,
+        &raw mut host,
+    ));
+    let memory = devices.map(|device| {
+        let mut memory = ptr::null_mut();
+        let place = &raw mut memory;
+        ok((f.urUSMDeviceAlloc)(
+            context,
+            device,
+            ptr::null(),
+            none,
+            256,
+            place,
+        ));
+        memory
+    });
+    // From the first's memory by way of the second's to the host's.
+    let filled = world.fill(queues[0], memory[0], 5, 256, &[]);
+    let copy = |queue, to, from: *mut c_void, after: Handle| {
+        let mut event = ptr::null_mut();
+        let (after, event_place) = (&raw const after, &raw mut event);
+        ok((f.urEnqueueUSMMemcpy)(
+            queue,
+            false,
+            to,
+            from,
+            256,
+            1,
+            after,
+            event_place,
+        ));
+        world.event(event)
+    };
+    let across = copy(queues[1], memory[1], memory[0], filled);
+    let back = copy(queues[0], host, memory[1], across);
+    world.wait(back);
+    // SAFETY: memory of the host, which the last command has filled.
+    let seen = unsafe { std::slice::from_raw_parts(host.cast::<u8>(), 256) };
+    assert_eq!(seen, [5; 256]);
+    for memory in [memory[0], memory[1], host] {
+        ok((f.urUSMFree)(context, memory));
+    }
+    for queue in queues {
+        ok((f.urQueueRelease)(queue));
+    }
+    ok((f.urContextRelease)(context));
 }

@@ -11,7 +11,7 @@ use ur_adapter_millpond::numbers::{
 
 use crate::support::gate::Gate;
 use crate::support::launch::{Argument, Items, launch};
-use crate::support::shapes::Handle;
+use crate::support::shapes::{Binary, Handle, Header};
 use crate::support::world::{OUT_OF_ORDER, World, fails, ok};
 
 /// The text of the tests' program, which ends with a zero where drivers ask for it.
@@ -506,4 +506,25 @@ fn variables_are_read_and_written_in_the_order_of_queues() {
         (f.urProgramGetFunctionPointer)(world.device, program.handle, name, &raw mut none),
         Code::FUNCTION_ADDRESS_NOT_AVAILABLE,
     );
+}
+
+#[test]
+fn a_device_chooses_the_programs_that_it_runs() {
+    let world = World::new();
+    let Some(_program) = program(&world) else {
+        return;
+    };
+    let choose = |targets: &[&CStr]| {
+        let binary = |target: &&CStr| Binary {
+            header: Header::new(12),
+            target: target.as_ptr(),
+        };
+        let binaries: Vec<_> = targets.iter().map(binary).collect();
+        let (count, mut chosen) = (binaries.len() as u32, u32::MAX);
+        let all = binaries.as_ptr();
+        let code = (world.f.urDeviceSelectBinary)(world.device, all, count, &raw mut chosen);
+        (Code(code), chosen)
+    };
+    assert_eq!(choose(&[c"spir64", c"nvptx64"]), (Code::SUCCESS, 1));
+    assert_eq!(choose(&[c"spir64"]), (Code::INVALID_BINARY, u32::MAX));
 }

@@ -17,6 +17,7 @@ fn fake() -> (Arc<Fake>, Arc<dyn Device>) {
     let fake = Fake::strict(1);
     fake.entry_of("add", &[8, 4], |launched| {
         let [blocks, threads] = launched.shape;
+        assert_eq!(launched.shared_memory, 16);
         let place = launched.memory::<u64>(0);
         let times = u64::from(blocks[0] * threads[0]);
         // SAFETY: the test's launches are given memory that is there.
@@ -41,7 +42,7 @@ fn run(entry: &Arc<dyn Entry>, to: &Memory, number: u32) -> Command {
     let grid = Grid {
         blocks: [2, 1, 1],
         threads: [3, 1, 1],
-        shared_memory: 0,
+        shared_memory: 16,
         arguments: arguments.into_iter().collect(),
     };
     Command::Run {

@@ -7,7 +7,7 @@ use ur_adapter_millpond::tables;
 
 use super::load;
 use super::shapes::{
-    Flags, Handle, KernelArgument, ListDesc, Partition, Region, Triple, Update, UsmDesc,
+    Binary, Flags, Handle, KernelArgument, ListDesc, Partition, Region, Triple, Update, UsmDesc,
 };
 
 /// A list of events that a command waits for: how many, and where they are.
@@ -51,6 +51,7 @@ functions! {
     urDeviceGet(Handle, u32, u32, *mut Handle, *mut u32);
     urDeviceGetInfo(Handle, u32, usize, *mut c_void, *mut usize);
     urDeviceRelease(Handle);
+    urDeviceSelectBinary(Handle, *const Binary, u32, *mut u32);
     urDeviceWaitExp(Handle);
     urDevicePartition(Handle, *const Partition, u32, *mut Handle, *mut u32);
     urDeviceGetGlobalTimestamps(Handle, *mut u64, *mut u64);

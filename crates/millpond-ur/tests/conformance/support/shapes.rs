@@ -1,6 +1,6 @@
 //! Values as C passes them. Declared anew, so that a mistake in the adapter's own isn't made twice.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::ptr;
 
 pub(crate) type Handle = *mut c_void;
@@ -90,6 +90,12 @@ pub(crate) struct KernelArgument {
     pub(crate) size: usize,
     pub(crate) value: *const c_void,
     pub(crate) flags: u32,
+}
+
+#[repr(C)]
+pub(crate) struct Binary {
+    pub(crate) header: Header,
+    pub(crate) target: *const c_char,
 }
 
 #[repr(C)]
