@@ -25,14 +25,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::api::{Code, ContextHandle, Ordinal, StreamHandle};
-#[cfg(test)]
-use crate::library::Status;
 use code::Entry;
 pub(crate) use code::Launched;
 #[cfg(test)]
 pub(crate) use compiler::FakeCompiler;
-#[cfg(test)]
-use library::Area;
 use world::{Kind, Step, World};
 
 /// Bytes of memory of each device.

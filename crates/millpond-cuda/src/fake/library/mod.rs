@@ -9,10 +9,15 @@ mod fft;
 mod pieces;
 mod solver;
 
+use std::sync::Arc;
+
 use num_complex::Complex;
 
-use crate::api::Pointer;
-use crate::library::Elements;
+use super::Fake;
+use super::code::{Entry, Launched};
+use super::world::{Step, World};
+use crate::api::{Code, Pointer, StreamHandle};
+use crate::library::{Elements, Status};
 
 pub(crate) use blas::FakeBlas;
 pub(crate) use fft::FakeFft;
@@ -24,6 +29,52 @@ pub(crate) use solver::FakeSolver;
 pub(super) struct Area {
     pub(super) address: Pointer,
     pub(super) bytes: usize,
+}
+
+impl Fake {
+    /// A call of a library that gives a stream a step, which touches these areas.
+    pub(super) fn step_of_library(
+        &self,
+        name: &'static str,
+        stream: StreamHandle,
+        areas: &[Area],
+        body: impl Fn() + Send + Sync + 'static,
+    ) -> Status {
+        let entry = Entry {
+            parameters: Vec::new(),
+            body: Arc::new(move |_| body()),
+        };
+        let launched = Launched {
+            arguments: Vec::new(),
+            shape: [[1; 3]; 2],
+        };
+        {
+            let world = self.shared.lock();
+            for area in areas {
+                let is_live = world.is_live(area.address, area.bytes);
+                assert!(is_live, "{name}: {area:?} is no memory");
+            }
+        }
+        let step = Step::Run(entry, launched);
+        match self.step(name, stream, step) {
+            Code::SUCCESS => Status::SUCCESS,
+            _ => Status(13),
+        }
+    }
+
+    /// A call of a library that needs a context.
+    pub(super) fn call_of_library(
+        &self,
+        name: &'static str,
+        body: impl FnOnce(&mut World) -> Status,
+    ) -> Status {
+        let mut status = Status(13);
+        self.call_within(name, |world, _| {
+            status = body(world);
+            Code::SUCCESS
+        });
+        status
+    }
 }
 
 /// A matrix, column by column, or elements a distance apart.
