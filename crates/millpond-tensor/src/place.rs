@@ -111,6 +111,11 @@ impl<'a> Home<'a> {
         Ok(home)
     }
 
+    /// Whether kernels are compiled for the device, so that one which has code is best left whole.
+    pub(crate) fn compiles(self) -> bool {
+        self.queue.device().info().compiles
+    }
+
     /// As [`Place::check_dtype`].
     #[inline]
     pub(crate) fn check_dtype(self, dtype: DType) -> Result<()> {

@@ -69,17 +69,20 @@ impl Tensor {
         let inverse = output(wanted.inverse, self.shape(), POSITION)?;
         let size = self.size();
         let runs = Runs::new(self.dtype(), size);
-        let count = if size == 0 {
-            0
-        } else {
+        let table = (size > 0)
+            .then(|| place.queue.allocate(place.kind, runs.table_bytes()))
+            .transpose()?;
+        let count = if let Some(table) = &table {
             let cost = cost::of_copy(size, self.bytes());
             let count = empty(&[], POSITION, &Place::of(&sorted))?;
-            let operands = [count.memory(), sorted.memory()];
+            let operands = [count.memory(), table, sorted.memory()];
             sorted
                 .memory()
                 .home()
                 .launch(runs.count(), &operands, cost)?;
             count.item()?.to_i128() as usize
+        } else {
+            0
         };
         let values = allocate(
             Layout::contiguous(&[count], self.item_size())?,
@@ -88,16 +91,17 @@ impl Tensor {
         )?;
         let indices = output(wanted.indices, &[count], POSITION)?;
         let counts = output(wanted.counts, &[count], POSITION)?;
-        if size > 0 {
+        if let Some(table) = &table {
             let outputs = [
                 Some(&values),
                 indices.as_ref(),
                 counts.as_ref(),
                 inverse.as_ref(),
-                Some(&sorted),
-                positions.as_ref(),
             ];
-            let operands: Vec<_> = outputs.into_iter().flatten().map(Tensor::memory).collect();
+            let inputs = [Some(&sorted), positions.as_ref()];
+            let outputs = outputs.into_iter().flatten().map(Tensor::memory);
+            let inputs = inputs.into_iter().flatten().map(Tensor::memory);
+            let operands: Vec<_> = outputs.chain([table]).chain(inputs).collect();
             let cost = cost::of_copy(size, self.bytes() + size * POSITION.size());
             place
                 .queue
@@ -141,7 +145,8 @@ pub fn isin<'a>(
     let [wanted, members] = operands;
     let wanted = of_operand(OPERATION, wanted, dtype, &place)?;
     let members = of_operand(OPERATION, members, dtype, &place)?;
-    if MemberKernel::suits(dtype, members.size()) {
+    // A set of members is the host's; devices look in a sorted array.
+    if !Home::from(&place).compiles() && MemberKernel::suits(dtype, members.size()) {
         return among(&wanted, &members, invert);
     }
     let flat = members.reshape(&[members.size() as isize], None)?;

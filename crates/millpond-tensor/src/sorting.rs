@@ -168,7 +168,12 @@ fn sort_rows(rows: &Tensor, descending: bool, wanted: Sorted) -> Result<[Option<
     if rows.size() > 0 {
         let input = (rows.dtype(), rows.layout().offset() * rows.item_size());
         let shape = (rows.size() / length, length);
-        let plan = Sort::new(input, shape, descending, wanted).plan();
+        let sort = Sort::new(input, shape, descending, wanted);
+        let plan = if place.compiles() {
+            sort.plan_on_device()
+        } else {
+            sort.plan()
+        };
         let outputs = [&values, &positions];
         let bytes = rows.bytes() + positions.as_ref().map_or(0, Tensor::bytes);
         let cost = cost::of_sort(bytes);
@@ -187,7 +192,9 @@ fn first_of_rows(rows: &Tensor, count: usize, descending: bool) -> Result<Ranked
     let length = rows.shape().last().copied().unwrap_or(1);
     let input = (rows.dtype(), rows.layout().offset() * rows.item_size());
     let shape = (rows.size() / length.max(1), length);
-    let Some(first) = First::new(Sort::new(input, shape, descending, both), count) else {
+    let first = First::new(Sort::new(input, shape, descending, both), count);
+    // Devices sort whole rows.
+    let Some(first) = first.filter(|_| !Home::from(rows).compiles()) else {
         let last = rows.ndim() - 1;
         // Copies, so that the others' memory is free again.
         let first = |tensor: Option<Tensor>| {
@@ -230,6 +237,10 @@ fn launch(plan: SortPlan, outputs: &[Option<&Tensor>], rows: &Tensor, cost: u32)
         .collect();
     match plan {
         SortPlan::Rows(kernel) => {
+            let bytes = kernel.aside_bytes();
+            let aside = (bytes > 0).then(|| queue.allocate(rows.kind(), bytes));
+            let aside = aside.transpose()?;
+            operands.extend(aside.as_ref());
             operands.push(rows.memory());
             queue.launch(kernel, &operands, cost)?;
         }

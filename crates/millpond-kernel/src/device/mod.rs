@@ -10,6 +10,7 @@
 //! * `tape` has chains carried out by a kernel that is there already, until their own is.
 //! * `reduce` prints reductions, of arrays or of what an element-wise kernel makes; `plan` says who
 //!   folds what.
+//! * `sort` says how rows are put in order, `search` how elements are found in what is.
 //!
 //! # Guarantees
 //! Where a row's tolerance is zero the results are the host's to the bit, elsewhere within the
@@ -23,6 +24,8 @@ pub(crate) mod elements;
 pub(crate) mod map;
 mod plan;
 pub(crate) mod reduce;
+pub(crate) mod search;
+pub(crate) mod sort;
 pub(crate) mod tape;
 #[cfg(test)]
 #[allow(unsafe_code, reason = "runs what was compiled")]

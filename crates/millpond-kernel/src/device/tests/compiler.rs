@@ -148,13 +148,15 @@ fn every_printed_kernel_compiles_without_a_word() {
         eprintln!("skipped: there is no NVRTC, neither the system's nor that of `.venv`");
         return;
     };
-    let sources: Vec<_> = super::sources(&super::all())
+    let (close, exact) = (super::all(), super::exact::all());
+    let cases = close.iter().chain(exact.iter().map(|exact| &exact.case));
+    let sources: Vec<_> = super::sources(cases)
         .into_iter()
         .map(|(_, source)| source)
         .collect();
     // Entries of many kernels in one unit are not C functions: their names are the same.
-    let prelude =
-        prelude(&[include_str!("../reduce.cuh")]).replace("extern \"C\" __global__", "__global__");
+    let files = [&[include_str!("../warp.cuh")], super::FILES].concat();
+    let prelude = prelude(&files).replace("extern \"C\" __global__", "__global__");
     let units: Vec<_> = sources
         .chunks(TOGETHER)
         .map(|sources| {

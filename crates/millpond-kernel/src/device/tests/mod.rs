@@ -4,11 +4,14 @@
 //! run beside the host kernel on the same operands; and by the device's compiler, if it is there.
 
 mod compiler;
+mod exact;
 mod fused;
 mod index;
 mod map;
 mod processor;
 mod reduce;
+mod search;
+mod sort;
 
 use millpond_hal::{DeviceCode, HostKernel, KernelError};
 
@@ -16,6 +19,17 @@ use crate::host::tests::array::{Array, is_close};
 
 /// Makes a kernel for arrays.
 type Make = dyn Fn(&mut [Array]) -> Box<dyn HostKernel>;
+
+/// What sources have besides the prelude, some of them each.
+const FILES: &[&str] = &[
+    include_str!("../reduce.cuh"),
+    include_str!("../key.cuh"),
+    include_str!("../digits.cuh"),
+    include_str!("../rows.cuh"),
+    include_str!("../sweep.cuh"),
+    include_str!("../find.cuh"),
+    include_str!("../runs.cuh"),
+];
 
 /// A kernel and its operands.
 struct Case {
@@ -68,8 +82,8 @@ fn all() -> Vec<Case> {
     .collect()
 }
 
-/// The sources of all cases, each once, by their keys.
-fn sources(cases: &[Case]) -> Vec<(Vec<u8>, String)> {
+/// The sources of cases, each once, by their keys.
+fn sources<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Vec<(Vec<u8>, String)> {
     let mut known = std::collections::HashSet::new();
     let mut sources = Vec::new();
     for case in cases {
@@ -101,7 +115,7 @@ fn run_on_host(kernel: &dyn HostKernel, arrays: &mut [Array]) -> Result<(), Kern
 #[test]
 fn printed_kernels_give_what_host_kernels_give() {
     let cases = all();
-    let Some(library) = processor::Library::new(sources(&cases)) else {
+    let Some(library) = processor::Library::new("all", sources(&cases)) else {
         eprintln!("skipped: there is no C++ compiler");
         return;
     };

@@ -30,10 +30,11 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// `None` without a compiler.
-    pub(super) fn new(sources: Vec<(Vec<u8>, String)>) -> Option<Self> {
+    /// The library of a test; `None` without a compiler.
+    pub(super) fn new(test: &str, sources: Vec<(Vec<u8>, String)>) -> Option<Self> {
         Command::new("c++").arg("--version").output().ok()?;
-        let folder = std::env::temp_dir().join(format!("millpond-kernels-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("millpond-kernels-{test}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let chunk = sources.len().div_ceil(UNITS);
         let units: Vec<_> = sources
@@ -175,7 +176,8 @@ pub(super) fn case(number: usize, source: &str) -> String {
 fn unit(first: usize, sources: &[(Vec<u8>, String)]) -> String {
     let mut text = String::from(include_str!("shim.cuh"));
     shared_prelude(&mut text);
-    text.push_str(include_str!("../reduce.cuh"));
+    text.push_str(include_str!("warp.cuh"));
+    text.extend(super::FILES.iter().copied());
     for (number, (_, source)) in (first..).zip(sources) {
         text.push_str(&case(number, source));
         let has_barriers = ["__shared__", "by_lanes"]

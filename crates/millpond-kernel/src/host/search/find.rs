@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
+use millpond_hal::{Access, Address, DeviceCode, Footprint, HostKernel, KernelError};
 use millpond_types::DType;
 
 use crate::host::level::{Work, at_level};
@@ -54,7 +54,7 @@ pub struct Finder {
 /// The kernel of a [`Finder`]. Operands are the output, which begins at its base, the sorted
 /// array, the one with what is looked for, and the positions if there are some.
 #[derive(Clone, Copy)]
-pub struct FindKernel(Finder);
+pub struct FindKernel(pub(super) Finder);
 
 impl From<Finder> for FindKernel {
     fn from(finder: Finder) -> Self {
@@ -229,11 +229,7 @@ fn through<R: Raw>(
         let found = usize::try_from(index)
             .ok()
             .and_then(|index| sorted.get(index));
-        found.ok_or_else(|| {
-            KernelError::from(format!(
-                "searchsorted: position {position} of the sorter is out of bounds for {length} elements"
-            ))
-        })
+        found.ok_or_else(|| outside(position, length))
     };
     for (wanted, output) in wanted.iter().zip(output) {
         let key = wanted.key(rule);
@@ -250,6 +246,13 @@ fn through<R: Raw>(
         *output = low as i64;
     }
     Ok(())
+}
+
+/// A position of a sorter that isn't one of an element.
+pub(super) fn outside(position: i64, length: usize) -> KernelError {
+    KernelError::from(format!(
+        "searchsorted: position {position} of the sorter is out of bounds for {length} elements"
+    ))
 }
 
 impl fmt::Debug for FindKernel {
@@ -306,6 +309,10 @@ unsafe impl HostKernel for FindKernel {
             };
         }
         with_raw!(self.0.dtype, run)
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        Some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

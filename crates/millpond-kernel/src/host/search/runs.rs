@@ -4,57 +4,57 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
+use millpond_hal::{Access, Address, DeviceCode, Footprint, HostKernel, KernelError};
 use millpond_types::DType;
 
 use crate::host::sort::key::{Raw, Rule, with_raw, with_rule};
 use crate::host::sort::{elements, places};
 
 /// Elements of a piece.
-const PIECE: usize = 1 << 15;
+pub(crate) const PIECE: usize = 1 << 12;
+
+/// Pieces that are worth a thread.
+const GRAIN: usize = 8;
+
+/// What is known of a piece: how many runs begin in it, and where the last does; once all are counted, the
+/// same of all pieces before it.
+type Known = [u64; 2];
 
 /// The runs of a contiguous array.
-#[derive(Clone, Debug)]
-pub struct Runs(Arc<Plan>);
-
-#[derive(Debug)]
-struct Plan {
-    dtype: DType,
-    size: usize,
-    /// Of each piece: how many runs begin in it, and where the last does; once all are counted,
-    /// the same of all pieces before it.
-    pieces: Box<[[AtomicU64; 2]]>,
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    pub(super) dtype: DType,
+    pub(super) size: usize,
 }
 
 impl Runs {
     /// The runs of `size` sorted elements. All operands of its kernels begin at their bases.
     #[must_use]
-    pub fn new(dtype: DType, size: usize) -> Self {
-        let pieces = std::iter::repeat_with(Default::default);
-        Self(Arc::new(Plan {
-            dtype,
-            size,
-            pieces: pieces.take(size.div_ceil(PIECE)).collect(),
-        }))
+    pub const fn new(dtype: DType, size: usize) -> Self {
+        Self { dtype, size }
     }
 
-    /// The first kernel: writes how many runs there are, one `int64`, and reads the elements.
+    /// Bytes of the table that the kernels share, aligned to 16.
     #[must_use]
-    pub fn count(&self) -> CountRuns {
-        CountRuns(Arc::clone(&self.0))
+    pub const fn table_bytes(&self) -> usize {
+        self.pieces() * size_of::<Known>()
+    }
+
+    /// The first kernel: writes how many runs there are, one `int64`, and the table, and reads the elements.
+    #[must_use]
+    pub const fn count(self) -> CountRuns {
+        CountRuns(self)
     }
 
     /// The second, once it is known that there are `runs`. Its operands are those that are wanted,
     /// in this order: the first element of each run, where it came from, how long the run is, and
-    /// for each position the number of the run that has it; then the sorted elements, and the
+    /// for each position the number of the run that has it; then the table, the sorted elements, and the
     /// positions that they came from if anything but elements and lengths is wanted.
     #[must_use]
-    pub fn write(self, runs: usize, wanted: Wanted) -> WriteRuns {
+    pub const fn write(self, runs: usize, wanted: Wanted) -> WriteRuns {
         WriteRuns {
-            plan: self.0,
+            plan: self,
             runs,
             wanted,
         }
@@ -72,7 +72,11 @@ pub struct Wanted {
     pub inverse: bool,
 }
 
-impl Plan {
+impl Runs {
+    pub(super) const fn pieces(&self) -> usize {
+        self.size.div_ceil(PIECE)
+    }
+
     fn piece(&self, number: usize) -> Range<usize> {
         let begin = number * PIECE;
         begin..self.size.min(begin + PIECE)
@@ -113,7 +117,7 @@ impl Plan {
 }
 
 /// Counts runs.
-pub struct CountRuns(Arc<Plan>);
+pub struct CountRuns(pub(super) Runs);
 
 impl fmt::Debug for CountRuns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,33 +125,41 @@ impl fmt::Debug for CountRuns {
     }
 }
 
-// SAFETY: the count is written, and elements are read.
+// SAFETY: the count and the table are written, and elements are read.
 unsafe impl HostKernel for CountRuns {
     fn operands(&self) -> usize {
-        2
+        3
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
-        if operand == 0 {
-            return Footprint::filled(0..size_of::<i64>(), size_of::<i64>());
-        }
-        Footprint {
-            bytes: 0..self.0.elements(),
-            access: Access::Read,
+        let written = |bytes: usize| Footprint::filled(0..bytes, bytes);
+        match operand {
+            0 => written(size_of::<i64>()),
+            1 => written(self.0.table_bytes()),
+            _ => Footprint {
+                bytes: 0..self.0.elements(),
+                access: Access::Read,
+            },
         }
     }
 
     fn extent(&self) -> usize {
-        self.0.pieces.len()
+        self.0.pieces()
     }
 
     fn grain(&self) -> usize {
-        1
+        GRAIN
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        Some(self)
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
-        let sorted: *mut u8 = bases[1].as_ptr();
-        for piece in range {
+        let sorted: *mut u8 = bases[2].as_ptr();
+        // SAFETY: the pieces of the range, which no other call touches.
+        let table: &mut [Known] = unsafe { places(bases[1].as_ptr(), range.start, range.len()) };
+        for (piece, known) in range.zip(table) {
             let (mut runs, mut last) = (0, 0);
             macro_rules! count {
                 ($raw:ty) => {
@@ -161,18 +173,17 @@ unsafe impl HostKernel for CountRuns {
                 };
             }
             with_raw!(self.0.dtype, count);
-            let [count, begin] = &self.0.pieces[piece];
-            count.store(runs, Ordering::Relaxed);
-            begin.store(last, Ordering::Relaxed);
+            *known = [runs, last];
         }
         Ok(())
     }
 
     unsafe fn finish(&self, bases: &[Address]) -> Result<(), KernelError> {
         let (mut runs, mut last) = (0, 0);
-        for [count, begin] in &self.0.pieces {
-            let own = count.swap(runs, Ordering::Relaxed);
-            let own_last = begin.swap(last, Ordering::Relaxed);
+        // SAFETY: the whole table, which nobody else touches any more.
+        let table: &mut [Known] = unsafe { places(bases[1].as_ptr(), 0, self.0.pieces()) };
+        for known in table {
+            let [own, own_last] = std::mem::replace(known, [runs, last]);
             runs += own;
             last = if own > 0 { own_last } else { last };
         }
@@ -189,14 +200,14 @@ unsafe impl HostKernel for CountRuns {
 
 /// Writes what is wanted of each run.
 pub struct WriteRuns {
-    plan: Arc<Plan>,
-    runs: usize,
-    wanted: Wanted,
+    pub(super) plan: Runs,
+    pub(super) runs: usize,
+    pub(super) wanted: Wanted,
 }
 
 impl Wanted {
     /// The operands: outputs, and whether positions are read.
-    const fn outputs(self) -> usize {
+    pub(super) const fn outputs(self) -> usize {
         1 + self.indices as usize + self.counts as usize + self.inverse as usize
     }
 
@@ -207,15 +218,15 @@ impl Wanted {
 
 /// Addresses of outputs that several threads write, each its own elements.
 #[derive(Clone, Copy)]
-struct Targets {
-    values: *mut u8,
-    indices: *mut i64,
-    counts: *mut i64,
-    inverse: *mut i64,
+pub(super) struct Targets {
+    pub(super) values: *mut u8,
+    pub(super) indices: *mut i64,
+    pub(super) counts: *mut i64,
+    pub(super) inverse: *mut i64,
 }
 
 impl WriteRuns {
-    fn targets(&self, bases: &[Address]) -> Targets {
+    pub(super) fn targets(&self, bases: &[Address]) -> Targets {
         let mut next = 0;
         let mut target = |wanted: bool| {
             if !wanted {
@@ -240,25 +251,24 @@ impl WriteRuns {
     /// # Safety
     /// As for [`HostKernel::run`].
     unsafe fn write<R: Raw>(&self, bases: &[Address], piece: usize) -> Result<(), KernelError> {
-        let plan = &*self.plan;
+        let plan = &self.plan;
         let to = self.targets(bases);
         let outputs = self.wanted.outputs();
-        let sorted: *mut u8 = bases[outputs].as_ptr();
+        // SAFETY: the whole table, which the caller vouches for.
+        let table: &[Known] = unsafe { elements(bases[outputs].as_ptr::<u8>(), 0, plan.pieces()) };
+        let sorted: *mut u8 = bases[outputs + 1].as_ptr();
         let positions: &[i64] = if self.wanted.reads_positions() {
             // SAFETY: as many positions as elements, which the caller vouches for.
-            unsafe { elements(bases[outputs + 1].as_ptr::<u8>(), 0, plan.size) }
+            unsafe { elements(bases[outputs + 2].as_ptr::<u8>(), 0, plan.size) }
         } else {
             &[]
         };
-        let [before, last] = &plan.pieces[piece];
-        let mut run = before.load(Ordering::Relaxed) as usize;
-        let mut begin = last.load(Ordering::Relaxed) as usize;
-        let end = plan.pieces.get(piece + 1);
-        let end = end.map_or(self.runs, |[runs, _]| runs.load(Ordering::Relaxed) as usize);
-        if end > self.runs {
-            return Err(KernelError::from(
-                "unique: the elements changed meanwhile".to_owned(),
-            ));
+        let [mut run, mut begin] = table[piece].map(|known| known as usize);
+        let end = table
+            .get(piece + 1)
+            .map_or(self.runs, |[runs, _]| *runs as usize);
+        if end > self.runs || run > end {
+            return Err(changed());
         }
         let close = |run: usize, length: usize| {
             if run > 0 && !to.counts.is_null() {
@@ -290,11 +300,16 @@ impl WriteRuns {
         };
         // SAFETY: as the caller vouches.
         unsafe { plan.runs::<R>(sorted, piece, each) };
-        if piece + 1 == plan.pieces.len() {
+        if piece + 1 == plan.pieces() {
             close(run, plan.size - begin);
         }
         Ok(())
     }
+}
+
+/// The elements aren't those that were counted.
+pub(super) fn changed() -> KernelError {
+    KernelError::from("unique: the elements changed meanwhile".to_owned())
 }
 
 impl fmt::Debug for WriteRuns {
@@ -307,7 +322,7 @@ impl fmt::Debug for WriteRuns {
 // inverse, as the first kernel counted them; elements and positions are read.
 unsafe impl HostKernel for WriteRuns {
     fn operands(&self) -> usize {
-        self.wanted.outputs() + 1 + usize::from(self.wanted.reads_positions())
+        self.wanted.outputs() + 2 + usize::from(self.wanted.reads_positions())
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
@@ -320,10 +335,10 @@ unsafe impl HostKernel for WriteRuns {
             };
             return Footprint::filled(0..bytes, bytes);
         }
-        let bytes = if operand == outputs {
-            plan.elements()
-        } else {
-            plan.size * size_of::<i64>()
+        let bytes = match operand - outputs {
+            0 => plan.table_bytes(),
+            1 => plan.elements(),
+            _ => plan.size * size_of::<i64>(),
         };
         Footprint {
             bytes: 0..bytes,
@@ -332,11 +347,15 @@ unsafe impl HostKernel for WriteRuns {
     }
 
     fn extent(&self) -> usize {
-        self.plan.pieces.len()
+        self.plan.pieces()
     }
 
     fn grain(&self) -> usize {
-        1
+        GRAIN
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        Some(self)
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {

@@ -8,6 +8,7 @@
 //! The result is that of a stable sort, to the bit, however many threads there are: of equal
 //! elements, such as zeros of either sign, the first stays first, in descending order as well.
 
+mod code;
 mod first;
 mod item;
 pub(super) mod key;
@@ -29,6 +30,7 @@ pub use first::{First, MergeFirst, SelectFirst};
 pub use rows::SortRows;
 pub use spread::{Group, SortParts, SpreadSort};
 
+use crate::device::sort::Sorting;
 use key::Rule;
 pub(super) use row::{elements, places, reserve};
 
@@ -59,7 +61,7 @@ pub struct Sort {
 /// The kernels of a sort, in the order they are to be run.
 #[derive(Debug)]
 pub enum SortPlan {
-    /// One, whose operands are the outputs and the input.
+    /// One, whose operands are the outputs, memory aside if it needs some, and the input.
     Rows(SortRows),
     /// Several, with scratch memory.
     Spread(SpreadSort),
@@ -100,6 +102,24 @@ impl Sort {
             SortPlan::Spread(SpreadSort::new(Arc::new(spread::Spread::new(self))))
         } else {
             SortPlan::Rows(SortRows::new(self))
+        }
+    }
+
+    /// The kernel of a device that compiles: one for rows of any length.
+    #[must_use]
+    pub fn plan_on_device(self) -> SortPlan {
+        SortPlan::Rows(SortRows::with_aside(self))
+    }
+
+    /// The sort as devices carry it out.
+    const fn sorting(&self) -> Sorting {
+        Sorting {
+            dtype: self.dtype,
+            rows: self.rows,
+            length: self.length,
+            descending: self.descending,
+            values: self.sorted.values,
+            positions: self.sorted.positions,
         }
     }
 

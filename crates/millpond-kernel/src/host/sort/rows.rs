@@ -1,26 +1,58 @@
-//! Rows that are sorted whole, each by one thread.
+//! Rows that are sorted whole: on the host each by one thread.
 
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use millpond_hal::{Address, Footprint, HostKernel, KernelError};
+use millpond_hal::{Address, DeviceCode, Footprint, HostKernel, KernelError};
 use millpond_types::DType;
 
 use super::item::{Alone, Aside, Form, Item, Lengthy, Packed, Paired};
 use super::row::{decode, elements, encode, places, restore};
 use super::{Shape, Sort, with_form};
+use crate::device::sort::Sorting;
 
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 13;
 
-/// A sort of rows that fit the caches.
+/// A sort of whole rows. Its operands are the outputs, memory aside if it [needs](SortRows::aside_bytes) some,
+/// and the input.
 #[derive(Clone, Copy)]
-pub struct SortRows(Sort);
+pub struct SortRows {
+    pub(super) sort: Sort,
+    /// Bytes of memory beside the arrays, which only devices use.
+    aside: usize,
+}
 
 impl SortRows {
+    /// One for rows that fit the host's caches.
     pub(super) const fn new(sort: Sort) -> Self {
-        Self(sort)
+        Self { sort, aside: 0 }
+    }
+
+    /// One that devices have code for, however long rows are.
+    pub(super) fn with_aside(sort: Sort) -> Self {
+        let aside = sort.sorting().aside();
+        Self { sort, aside }
+    }
+
+    /// Bytes of an operand that is memory of the sort's own, aligned to 16; none, if it doesn't take one.
+    #[must_use]
+    pub const fn aside_bytes(&self) -> usize {
+        self.aside
+    }
+
+    /// As devices carry it out.
+    pub(super) fn sorting(&self) -> Sorting {
+        self.sort.sorting()
+    }
+
+    /// The address of the memory aside.
+    pub(super) fn aside(&self, bases: &[Address]) -> Address {
+        if self.aside == 0 {
+            return Address::new(0);
+        }
+        bases[self.sort.outputs()]
     }
 
     /// # Safety
@@ -30,7 +62,7 @@ impl SortRows {
         bases: &[Address],
         rows: Range<usize>,
     ) -> Result<(), KernelError> {
-        let sort = &self.0;
+        let sort = &self.sort;
         let length = sort.length;
         let (values, positions) = sort.addresses(bases);
         let input = sort.elements(bases);
@@ -78,22 +110,26 @@ impl fmt::Debug for SortRows {
 // SAFETY: every access is to a row of an operand, which lies within the footprint.
 unsafe impl HostKernel for SortRows {
     fn operands(&self) -> usize {
-        self.0.outputs() + 1
+        self.sort.outputs() + usize::from(self.aside > 0) + 1
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
-        if operand < self.0.outputs() {
-            return self.0.output(operand);
+        let outputs = self.sort.outputs();
+        if operand < outputs {
+            self.sort.output(operand)
+        } else if operand == outputs && self.aside > 0 {
+            Footprint::filled(0..self.aside, self.aside)
+        } else {
+            self.sort.input()
         }
-        self.0.input()
     }
 
     fn extent(&self) -> usize {
-        self.0.rows
+        self.sort.rows
     }
 
     fn grain(&self) -> usize {
-        (GRAIN / self.0.length.max(1)).max(1)
+        (GRAIN / self.sort.length.max(1)).max(1)
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
@@ -103,10 +139,14 @@ unsafe impl HostKernel for SortRows {
                 unsafe { self.sort::<$form>(bases, range) }
             };
         }
-        with_form!(self.0, run)
+        with_form!(self.sort, run)
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        (self.aside == self.sorting().aside()).then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.describe("", f)
+        self.sort.describe("", f)
     }
 }

@@ -311,7 +311,14 @@ fn check_runs(length: usize, each: usize) {
     });
     let runs = Runs::new(DType::Int32, length);
     let mut count = blank(DType::Int64, &[1]);
-    run(&runs.count(), &[count.address(), sorted.address()], 1, true);
+    let mut table = vec![[0_u64; 2]; runs.table_bytes() / 16];
+    let table = Address::of(table.as_mut_ptr());
+    run(
+        &runs.count(),
+        &[count.address(), table, sorted.address()],
+        1,
+        true,
+    );
     let different = length.div_ceil(each);
     assert_eq!(count.element(0), Scalar::Int(different as i128));
     let wanted = Wanted {
@@ -325,7 +332,7 @@ fn check_runs(length: usize, each: usize) {
     let mut inverse = blank(DType::Int64, &[length]);
     let mut outputs = [&mut values, &mut indices, &mut counts, &mut inverse];
     let mut bases: Vec<_> = outputs.iter_mut().map(|array| array.address()).collect();
-    bases.extend([sorted.address(), positions.address()]);
+    bases.extend([table, sorted.address(), positions.address()]);
     run(&runs.write(different, wanted), &bases, 1, true);
     for output in outputs {
         output.check_guards();
