@@ -243,7 +243,7 @@ impl Sorting {
                     "sweep<{name}, {items}, {count}, {}>(a, shared)",
                     self.positions
                 );
-                let name = format!("_TOGETHER(sweep, {})", self.together());
+                let name = format!("_OF(sweep, 256, {})", self.together());
                 entry(&name, "sweep", &shared(&of), &call);
             }
         }
