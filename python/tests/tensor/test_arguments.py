@@ -182,3 +182,19 @@ def test_numbers_come_back_as_python_has_them():
         [1, 2][xp.asarray(1.0)]
     with pytest.raises(ValueError, match="item"):
         xp.ones(2).item()
+
+
+@pytest.mark.parametrize("several", [{}, {2: 1}, {2, 1}, frozenset({1}), b"\x02", bytearray(b"\x02")], ids=repr)
+def test_what_has_no_order_or_another_meaning_is_no_sequence_of_integers(several):
+    x = xp.ones((2, 3))
+    for call in (
+        lambda: xp.zeros(several),
+        lambda: xp.sum(x, axis=several),
+        lambda: xp.reshape(x, several),
+        lambda: xp.permute_dims(x, several),
+        lambda: xp.tile(x, several),
+    ):
+        with pytest.raises(TypeError, match="expected an integer or a sequence of integers, got"):
+            call()
+    for sequence in ([3, 2], (3, 2), range(3, 1, -1), np.asarray([3, 2]), xp.asarray([3, 2])):
+        assert xp.reshape(x, sequence).shape == (3, 2)

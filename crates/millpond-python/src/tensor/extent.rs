@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFrozenSet, PyInt, PySet, PyTuple};
 use smallvec::{SmallVec, smallvec};
 
 use crate::integer;
@@ -39,14 +39,18 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
         if obj.cast::<PyInt>().is_ok() {
             return Ok(Self(smallvec![integer::integer(&obj)?]));
         }
-        let wrong = |error: PyErr| {
-            if !error.is_instance_of::<PyTypeError>(obj.py()) {
-                return error;
-            }
+        let refusal = || {
             PyTypeError::new_err(format!(
                 "expected an integer or a sequence of integers, got {}",
                 foreign::describe(&obj)
             ))
+        };
+        let wrong = |error: PyErr| {
+            if error.is_instance_of::<PyTypeError>(obj.py()) {
+                refusal()
+            } else {
+                error
+            }
         };
         let one = |item: Borrowed<'_, 'py, PyAny>| integer::integer(&item).map_err(wrong);
         if let Ok(tuple) = obj.cast::<PyTuple>() {
@@ -57,6 +61,15 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
             Ok(value) => return Ok(Self(smallvec![value])),
             Err(error) if error.is_instance_of::<PyTypeError>(obj.py()) => {}
             Err(error) => return Err(error),
+        }
+        // Integers come out of these, too, but in no order, or as what they aren't meant for.
+        if obj.cast::<PyDict>().is_ok()
+            || obj.cast::<PySet>().is_ok()
+            || obj.cast::<PyFrozenSet>().is_ok()
+            || obj.cast::<PyBytes>().is_ok()
+            || obj.cast::<PyByteArray>().is_ok()
+        {
+            return Err(refusal());
         }
         obj.try_iter()
             .map_err(wrong)?
