@@ -296,8 +296,6 @@ def test_arrays_of_two_queues_are_not_combined(x):
         lambda: dpt.add(x, 1, out=dpt.empty((3, 4), dtype="i8", sycl_queue=other.sycl_queue)),
         lambda: x.__iadd__(other),
         lambda: dpt.matmul(x, other.T),
-        lambda: dpt.concat([x, other]),
-        lambda: dpt.stack([x, other]),
         lambda: dpt.where(mask, x, other),
         lambda: dpt.broadcast_arrays(x, other),
         lambda: dpt.take(dpt.arange(3), dpt.arange(2, sycl_queue=other.sycl_queue)),

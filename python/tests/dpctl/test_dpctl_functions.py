@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+import millpond.dpctl as dpctl
 import millpond.dpctl.tensor as dpt
 from millpond.dpctl.utils import ExecutionPlacementError
 
@@ -274,3 +275,90 @@ def test_axes_that_there_are_not_are_numpys_error(name, arguments, axis):
     arguments = [[d(one) for one in argument] if isinstance(argument, list) else d(argument) for argument in arguments]
     with pytest.raises(np.exceptions.AxisError, match="out of bounds"):
         getattr(dpt, name)(*arguments, axis=axis)
+
+
+# What programs and the tests of dpctl rely on where it isn't as `millpond.tensor`.
+
+
+def test_an_array_without_axes_is_squeezed_along_its_first():
+    x = dpt.asarray(1)
+    for axis in (None, 0, -1, (0,), ()):
+        assert dpt.squeeze(x, axis) is x
+    with pytest.raises(np.exceptions.AxisError):
+        dpt.squeeze(x, 1)
+
+
+def test_elements_are_rolled_by_more_than_a_machine_counts():
+    x = dpt.arange(4)
+    for shift in (np.uint64(2**63 + 2), 2**70 + 2, -(2**70) - 2, 2):
+        assert dpt.asnumpy(dpt.roll(x, shift)).tolist() == [2, 3, 0, 1]
+    table = dpt.reshape(dpt.arange(6), (2, 3))
+    found = dpt.asnumpy(dpt.roll(table, (2**65 + 1, -1), axis=(0, 1)))
+    assert found.tolist() == np.roll(np.arange(6).reshape(2, 3), (1, -1), (0, 1)).tolist()
+    assert dpt.roll(x[1:1], 11).size == 0
+    with pytest.raises(ValueError, match="shift"):
+        dpt.roll(table, ((1, 2), (3, 4)), axis=(0, 1))
+
+
+def test_classes_of_errors_are_dpctls():
+    x, elsewhere = dpt.ones(2, sycl_queue=dpctl.SyclQueue()), dpt.ones(2, sycl_queue=dpctl.SyclQueue())
+    for error, call in (
+        (ValueError, lambda: dpt.concat([x, elsewhere])),
+        (ValueError, lambda: dpt.stack([x, elsewhere])),
+        (ValueError, lambda: dpt.reshape(x, (2,), copy=...)),
+        (ValueError, lambda: dpt.extract(dpt.ones((2, 3), dtype="?"), dpt.ones((3, 2)))),
+        (ValueError, lambda: dpt.allclose(x, x, rtol=-1.0)),
+        (OverflowError, lambda: dpt.asarray(-(2**63) - 1, dtype="i4")),
+        (OverflowError, lambda: dpt.asarray([1, 2**64])),
+        (TypeError, lambda: dpt.isin(x, x, invert={})),
+        (TypeError, lambda: dpt.isdtype(dpt.int32, float)),
+        (TypeError, lambda: dpt.isdtype(dpt.int32, (dpt.int8, int))),
+        (TypeError, lambda: dpt.var(x, axis={})),
+        (TypeError, lambda: dpt.tile(x, {})),
+    ):
+        with pytest.raises(error):
+            call()
+
+
+def test_numbers_alone_have_a_dtype():
+    for first, second, wanted in ((True, 1, "int64"), (1, 1.0, "float64"), (1.0, 1j, "complex128")):
+        assert dpt.result_type(first, second) == dpt.result_type(np.asarray(first)[()], second) == wanted
+
+
+def test_tolerance_is_that_of_the_larger():
+    step = 2.0**-17
+    x = dpt.ones(10, dtype="f4")
+    assert dpt.allclose(x, x - step, atol=0, rtol=step)
+    assert not dpt.allclose(x, x - 2 * step, atol=0, rtol=step)
+    assert dpt.allclose(dpt.zeros(1), dpt.full(1, 1e-5), atol=1e-5, rtol=0)
+    # The larger of both tolerances, not their sum.
+    assert not dpt.allclose(x, x + 1.5, atol=1.0, rtol=0.5)
+    strange = dpt.asarray([np.inf, -np.inf, np.nan])
+    assert dpt.allclose(strange[:2], strange[:2])
+    assert not dpt.allclose(strange[:1], strange[1:2])
+    assert not dpt.allclose(strange, strange)
+    assert dpt.allclose(strange, strange, equal_nan=True)
+
+
+def test_there_is_no_spread_of_too_few_elements():
+    x = dpt.reshape(dpt.arange(9, dtype="f4"), (3, 3))
+    for function in (dpt.var, dpt.std):
+        assert np.isnan(float(function(x, correction=9)))
+        assert np.isnan(dpt.asnumpy(function(x, axis=1, correction=3))).all()
+        assert np.isfinite(dpt.asnumpy(function(x, axis=1, correction=2))).all()
+
+
+def test_ranges_of_unsigned_numbers_run_down():
+    assert dpt.asnumpy(dpt.arange(5, 0, -2, dtype="u8")).tolist() == [5, 3, 1]
+    assert dpt.asnumpy(dpt.arange(2**63 + 2, 2**63, -1, dtype="u8")).tolist() == [2**63 + 2, 2**63 + 1]
+    assert dpt.asnumpy(dpt.arange(3, dtype="u8")).tolist() == [0, 1, 2]
+
+
+def test_a_product_of_columns_is_of_columns():
+    x = dpt.ones((3, 3), order="F")
+    for order, columns in (("K", True), ("A", True), ("F", True), ("C", False)):
+        assert dpt.matmul(x, x, order=order).flags.f_contiguous is columns
+
+
+def test_functions_tell_their_class():
+    assert (dpt.abs.__name__, dpt.add.__name__) == ("UnaryElementwiseFunc", "BinaryElementwiseFunc")

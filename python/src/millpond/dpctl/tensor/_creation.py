@@ -154,6 +154,9 @@ def arange(
     exact = xp.int64 if wanted.kind in "biu" else xp.complex128 if wanted.kind == "c" else xp.float64
     if wanted == np.uint64:
         exact = xp.uint64
+    if wanted == np.uint64 and second < first:
+        # Steps down, of which the dtype has none.
+        return wrapped(xp.arange(first, first + count * (second - first), second - first, dtype=exact, **place))
     steps = xp.astype(xp.arange(count, **place), exact)
     return wrapped(xp.astype(steps * (second - first) + first, _dtypes.ours(wanted)))
 

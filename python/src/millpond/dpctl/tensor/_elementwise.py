@@ -53,6 +53,10 @@ class _ElementwiseFunc:
         return self.name_
 
     @property
+    def __name__(self) -> str:
+        return self.__class__.__qualname__
+
+    @property
     def nin(self) -> int:
         """Number of operands."""
         return int(self._function.nin)

@@ -93,6 +93,8 @@ def extract(condition: usm_ndarray, arr: usm_ndarray) -> usm_ndarray:
     """Return the elements where a condition holds."""
     mask, array = array_of(condition), array_of(arr)
     common_queue((mask, array))
+    if mask.shape != array.shape:
+        raise ValueError(f"extract: the condition has shape {mask.shape}, the array {array.shape}")
     return wrapped(xp.extract(mask, array))
 
 

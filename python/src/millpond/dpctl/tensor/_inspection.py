@@ -94,6 +94,8 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     if not isinstance(dtype, np.dtype):
         raise TypeError(f"isdtype: expected a dtype, not {type(dtype).__name__}")
     kinds = kind if isinstance(kind, tuple) else (kind,)
+    if any(not isinstance(one, (str, np.dtype)) for one in kinds):
+        raise TypeError(f"isdtype: a kind is a string, a dtype or a tuple of these, not {kind!r}")
     return xp.isdtype(
         _dtypes.ours(dtype), tuple(_dtypes.ours(one) if isinstance(one, np.dtype) else one for one in kinds)
     )
@@ -115,6 +117,8 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
         else _dtypes.ours(value.dtype if isinstance(value, (np.generic, np.ndarray)) else value)
         for value in arrays_and_dtypes
     ]
+    if given and all(isinstance(value, (bool, int, float, complex)) for value in given):
+        return np.result_type(*map(type, given))
     if len({value.device for value in given if isinstance(value, Array)}) > 1:
         raise ExecutionPlacementError("result_type: the arrays are on several devices")
     return xp.result_type(*given).dtype

@@ -29,7 +29,7 @@ def matmul(
     """Multiply matrices; axes before the last two count them and are broadcast."""
     first, second = _pair(x1, x2)
     order = order if order in ("C", "F", "A") else "K"
-    if order == "K" and all(array.flags.f_contiguous and not array.flags.c_contiguous for array in (first, second)):
+    if order in "KA" and all(array.flags.f_contiguous and not array.flags.c_contiguous for array in (first, second)):
         order = "F"
     wanted = xp.result_type(first, second) if dtype is None else _dtypes.ours(dtype)
     if not all(xp.can_cast(array.dtype, wanted, casting="same_kind") for array in (first, second)):

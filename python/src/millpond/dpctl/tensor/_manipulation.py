@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from millpond import tensor as xp
 from millpond.dpctl.tensor._array import array_of, computed, usm_ndarray, wrapped
 from millpond.dpctl.tensor._elementwise import common_queue
+from millpond.dpctl.utils import ExecutionPlacementError
 from millpond.tensor import Array
 
 _Axes = int | Sequence[int]
@@ -19,7 +24,11 @@ def _several(arrays: Any) -> list[Array]:
     found = [array_of(array) for array in arrays]
     if not found:
         raise TypeError("expected one array or more, got none")
-    common_queue(found)
+    try:
+        common_queue(found)
+    except ExecutionPlacementError as error:
+        # Joining is where dpctl has another class for it.
+        raise ValueError(str(error)) from error
     return found
 
 
@@ -29,7 +38,7 @@ def reshape(X: usm_ndarray, /, shape: _Axes, *, order: str = "C", copy: bool | N
     if order not in ("C", "F", "c", "f"):
         raise ValueError(f"reshape: order is 'C' or 'F', not {order!r}")
     if copy not in (None, True, False):
-        raise TypeError(f"reshape: copy is None, True or False, not {copy!r}")
+        raise ValueError(f"reshape: copy is None, True or False, not {copy!r}")
     result = xp.reshape(array, shape, order=order.upper(), copy=copy)  # type: ignore[arg-type]
     return X if result.shape == array.shape and not copy else wrapped(result)
 
@@ -56,7 +65,14 @@ def expand_dims(X: usm_ndarray, /, *, axis: _Axes = 0) -> usm_ndarray:
 
 def squeeze(X: usm_ndarray, /, axis: _Axes | None = None) -> usm_ndarray:
     """See the elements without axes of one element."""
-    result = computed(xp.squeeze, array_of(X), axis=axis)
+    array = array_of(X)
+    if array.ndim == 0:
+        # As NumPy, which lets an array without axes have the first one.
+        axes = () if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        if not all(one in (0, -1) for one in axes):
+            raise np.exceptions.AxisError(f"axis {axis} is out of bounds for an array of 0 dimensions")
+        return X
+    result = computed(xp.squeeze, array, axis=axis)
     return X if result.shape == X.shape else result
 
 
@@ -81,7 +97,14 @@ def broadcast_arrays(*args: usm_ndarray) -> tuple[usm_ndarray, ...]:
 
 def roll(x: usm_ndarray, /, shift: _Axes, *, axis: _Axes | None = None) -> usm_ndarray:
     """Move elements along axes, those at the end to the begin."""
-    return computed(xp.roll, array_of(x), shift, axis=axis)
+    array = array_of(x)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
+    if any(isinstance(one, (tuple, list)) for one in shifts):
+        raise ValueError(f"roll: shift is an integer, or one for each axis, not {shift!r}")
+    # Steps all around change nothing, however many more there are than the machine counts.
+    around = math.prod(array.shape) or 1
+    shifts = tuple(operator.index(one) % around for one in shifts)
+    return computed(xp.roll, array, shifts if isinstance(shift, (tuple, list)) else shifts[0], axis=axis)
 
 
 def concat(arrays: Sequence[usm_ndarray], /, *, axis: int | None = 0) -> usm_ndarray:

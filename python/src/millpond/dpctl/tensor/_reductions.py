@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from millpond import tensor as xp
 from millpond.dpctl.tensor import _dtypes
 from millpond.dpctl.tensor._array import array_of, as_axis_error, computed, usm_ndarray, wrapped
@@ -162,19 +164,22 @@ def mean(x: usm_ndarray, axis: _Axes = None, keepdims: bool = False) -> usm_ndar
 
 def var(x: usm_ndarray, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> usm_ndarray:
     """Return the variance of elements."""
-    _check_correction(correction)
-    return _reduced(xp.var, x, None, axis=axis, correction=correction, keepdims=keepdims)
+    return _spread(xp.var, x, axis, correction, keepdims)
 
 
 def std(x: usm_ndarray, axis: _Axes = None, correction: float = 0.0, keepdims: bool = False) -> usm_ndarray:
     """Return the standard deviation of elements."""
-    _check_correction(correction)
-    return _reduced(xp.std, x, None, axis=axis, correction=correction, keepdims=keepdims)
+    return _spread(xp.std, x, axis, correction, keepdims)
 
 
-def _check_correction(correction: Any) -> None:
+def _spread(function: Any, x: usm_ndarray, axis: _Axes, correction: Any, keepdims: bool) -> usm_ndarray:
     if not isinstance(correction, (int, float)):
         raise TypeError(f"correction is a number, not {type(correction).__name__}")
+    result = _reduced(function, x, None, axis=axis, correction=correction, keepdims=keepdims)
+    # Of no more elements than are taken off there is no spread, where NumPy has an infinite one.
+    if correction > 0 and correction * result.size >= x.size:
+        result[...] = np.nan
+    return result
 
 
 def cumulative_sum(

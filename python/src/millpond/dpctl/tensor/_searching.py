@@ -101,6 +101,8 @@ def unique_all(x: usm_ndarray) -> UniqueAllResult:
 
 def isin(x: Any, test_elements: Any, /, *, invert: bool | None = False) -> usm_ndarray:
     """Say which elements are among others."""
+    if not isinstance(invert, (bool, np.bool_, type(None))):
+        raise TypeError(f"isin: invert is a truth value, not {type(invert).__name__}")
     first, second = operands_of(x, test_elements)
     return wrapped(xp.isin(first, second, invert=bool(invert)))
 
@@ -151,4 +153,12 @@ def allclose(
     """Say whether all elements are nearly those of another array."""
     arrays = array_of(a1), array_of(a2)
     common_queue(arrays)
+    if atol < 0 or rtol < 0:
+        raise ValueError("allclose: tolerances are 0 or more")
+    if all(xp.isdtype(array.dtype, "real floating") for array in arrays):
+        # Both arrays count, and the larger tolerance, where NumPy adds that of the second to the other.
+        first, second = arrays
+        limit = xp.maximum(rtol * xp.maximum(xp.abs(first), xp.abs(second)), atol)
+        near = xp.where(xp.isfinite(first) & xp.isfinite(second), xp.abs(first - second) <= limit, first == second)
+        return wrapped(xp.all(near | (xp.isnan(first) & xp.isnan(second)) if equal_nan else near))
     return wrapped(xp.allclose(*arrays, atol=atol, rtol=rtol, equal_nan=equal_nan))
