@@ -31,7 +31,10 @@ NOT_CALLED = {"Array", "ElementwiseFunction"}
 RESULTS = {"EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult"}
 INFO = type(xp.__array_namespace_info__())
 #: What Python, NumPy and other libraries call, where the standard asks for nothing.
-UNASKED = {"__array__", "__complex__", "__copy__", "__deepcopy__", "__reduce_ex__", "__format__"}
+UNASKED = {
+    *("__array__", "__array_function__", "__array_ufunc__", "__complex__", "__copy__", "__deepcopy__", "__reduce_ex__"),
+    "__format__",
+}
 
 CALLABLE = {
     f"{owner}.{name}": getattr(module, name)

@@ -115,8 +115,9 @@ def test_every_layout_survives_an_exchange_with_oneself_and_others(view):
 def test_functions_of_numpy_take_an_array_whole_or_not_at_all():
     x = xp.asarray(np.arange(100_000) % 7)
     assert np.unique(x).tolist() == list(range(7))
-    with pytest.raises(TypeError, match="does not support ufuncs"):
-        np.sum(x)
+    assert np.median(x) == 3
+    with pytest.raises(TypeError, match="millpond.tensor has no such function"):
+        np.gcd(x, x)
 
 
 @pytest.mark.parametrize("how", [operator.add, operator.mul, operator.sub, operator.truediv, operator.lt, operator.pow])

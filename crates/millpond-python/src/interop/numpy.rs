@@ -11,6 +11,18 @@ use crate::gil;
 use crate::interop::view::View;
 use crate::tensor::array::PyArray;
 
+/// What answers NumPy's element-wise functions of arrays.
+pub(crate) fn ufunc(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static ANSWER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    ANSWER.import(py, "millpond._numpy.ufuncs", "answer")
+}
+
+/// What answers NumPy's other functions of arrays.
+pub(crate) fn function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static ANSWER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    ANSWER.import(py, "millpond._numpy.functions", "answer")
+}
+
 /// What of NumPy every array needs. Looking it up again would take longer than a small array's copy.
 struct NumPy {
     asarray: Py<PyAny>,

@@ -106,6 +106,12 @@ impl PyDType {
         numpy::dtype(py, self.0)
     }
 
+    /// NumPy's type of the numbers of the dtype; imports NumPy.
+    #[getter]
+    fn r#type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numpy::dtype(py, self.0)?.getattr("type")
+    }
+
     /// What means no dtype may know how to compare itself.
     fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = other.py();

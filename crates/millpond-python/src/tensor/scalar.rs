@@ -8,7 +8,8 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt};
 
-use crate::tensor::foreign;
+use crate::tensor::array::PyArray;
+use crate::tensor::{conversion, foreign};
 
 /// The number that an object is, if it is one of Python's.
 ///
@@ -112,6 +113,13 @@ impl<'py> FromPyObject<'_, 'py> for Number {
     fn extract(obj: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Some(value) = of_python(&obj)? {
             return Ok(Self(value));
+        }
+        // An array of no dimension is one where its number is read, which waits for it.
+        if let Ok(array) = obj.cast::<PyArray>()
+            && array.get().tensor().ndim() == 0
+        {
+            let item = conversion::item(obj.py(), array.get().tensor())?;
+            return Self::extract(item.as_borrowed());
         }
         match of_numpy(&obj)? {
             Some((value, _)) => Ok(Self(value)),

@@ -9,6 +9,8 @@ from millpond._millpond.tensor import *  # noqa: F403 - names of builtins are th
 from millpond._millpond.tensor import __all__ as _names
 from millpond.tensor import fft, linalg
 
+from millpond._numpy import methods as _methods  # isort: skip - of the names above
+
 #: Functions that are no part of the namespace: for pickles, and for `millpond.dpctl`.
 _PRIVATE = {"_offset", "_over", "_rebuild"}
 
@@ -17,3 +19,6 @@ __all__ = ["fft", "linalg", *(name for name in _names if name not in _PRIVATE)]
 
 def __dir__():
     return __all__
+
+
+_methods.install()

@@ -51,10 +51,29 @@ impl PyArray {
         transfer::to_device(slf, &device, stream.as_ref())
     }
 
-    /// NumPy, asked to combine one of its arrays with this one, leaves it to this class.
-    #[classattr]
-    fn __array_ufunc__() -> Option<bool> {
-        None
+    /// NumPy, given this array by an element-wise function of its own, leaves it to this class.
+    #[pyo3(signature = (ufunc, method, /, *operands, **keywords))]
+    fn __array_ufunc__<'py>(
+        slf: &Bound<'py, Self>,
+        ufunc: &Bound<'py, PyAny>,
+        method: &Bound<'py, PyAny>,
+        operands: &Bound<'py, PyTuple>,
+        keywords: Option<Bound<'py, PyDict>>,
+    ) -> Answer<'py> {
+        let keywords = keywords.unwrap_or_else(|| PyDict::new(slf.py()));
+        interop::numpy::ufunc(slf.py())?.call1((ufunc, method, operands, keywords))
+    }
+
+    /// The same for NumPy's other functions.
+    #[pyo3(signature = (function, types, arguments, keywords, /))]
+    fn __array_function__<'py>(
+        slf: &Bound<'py, Self>,
+        function: &Bound<'py, PyAny>,
+        types: &Bound<'py, PyAny>,
+        arguments: &Bound<'py, PyAny>,
+        keywords: &Bound<'py, PyAny>,
+    ) -> Answer<'py> {
+        interop::numpy::function(slf.py())?.call1((function, types, arguments, keywords))
     }
 
     #[classattr]
