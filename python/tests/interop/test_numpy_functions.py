@@ -299,3 +299,27 @@ def test_an_array_without_axes_is_a_number_where_one_is_asked_for():
     assert xp.linspace(xp.asarray(0.0), xp.asarray(1.0), 3).tolist() == [0.0, 0.5, 1.0]
     with pytest.raises(TypeError, match="expected a number"):
         xp.arange(xp.ones(1))
+
+
+def test_an_array_is_walked_backwards():
+    x = _ours(N)
+    assert [row.tolist() for row in reversed(x)] == N[::-1].tolist()
+    with pytest.raises(TypeError):
+        reversed(xp.asarray(1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_arrays_without_axes_stand_among_numbers(dtype):
+    theirs = np.asarray([2, 3], dtype=dtype)
+    c, s = xp.asarray(theirs)
+    for given, wanted in (
+        ([[c, 1], [0, s]], [[2, 1], [0, 3]]),
+        ([[1, c], [s, 0]], [[1, 2], [3, 0]]),
+        ((0, c), [0, 2]),
+        ([c, s], [2, 3]),
+    ):
+        found = xp.asarray(given)
+        assert (found.dtype, found.tolist()) == (dtype, wanted)
+    assert xp.asarray([1, c, np.float64(2)]).dtype == xp.float64
+    with pytest.raises(TypeError, match="expected a number"):
+        xp.asarray([1, xp.ones(1)])

@@ -93,6 +93,22 @@ pub(crate) fn of_numpy(object: &Bound<'_, PyAny>) -> PyResult<Option<(Scalar, DT
     Ok(Some((value, dtype)))
 }
 
+/// The value and the dtype of an array of no dimension, once it is there; `None` if the object is none.
+///
+/// # Errors
+/// The failure of what computes the element.
+pub(crate) fn of_array(object: &Bound<'_, PyAny>) -> PyResult<Option<(Scalar, DType)>> {
+    let Ok(array) = object.cast::<PyArray>() else {
+        return Ok(None);
+    };
+    let tensor = array.get().tensor();
+    if tensor.ndim() != 0 {
+        return Ok(None);
+    }
+    let item = conversion::item(object.py(), tensor)?;
+    Ok(of_python(&item)?.map(|value| (value, tensor.dtype())))
+}
+
 /// The Python number of a value.
 pub(crate) fn to_python(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
     Ok(match value {
@@ -114,12 +130,8 @@ impl<'py> FromPyObject<'_, 'py> for Number {
         if let Some(value) = of_python(&obj)? {
             return Ok(Self(value));
         }
-        // An array of no dimension is one where its number is read, which waits for it.
-        if let Ok(array) = obj.cast::<PyArray>()
-            && array.get().tensor().ndim() == 0
-        {
-            let item = conversion::item(obj.py(), array.get().tensor())?;
-            return Self::extract(item.as_borrowed());
+        if let Some((value, _)) = of_array(&obj)? {
+            return Ok(Self(value));
         }
         match of_numpy(&obj)? {
             Some((value, _)) => Ok(Self(value)),

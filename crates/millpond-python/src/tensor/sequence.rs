@@ -72,7 +72,7 @@ pub(crate) fn elements(object: &Bound<'_, PyAny>) -> PyResult<Elements> {
 pub(crate) struct Elements {
     shape: Vec<usize>,
     values: Vec<Scalar>,
-    /// The dtype of NumPy's scalars among the elements, promoted.
+    /// The dtype of NumPy's scalars and of arrays without axes among the elements, promoted.
     strong: Option<DType>,
     /// How deep the numbers lie; `None` before the first.
     depth: Option<usize>,
@@ -158,21 +158,25 @@ impl Elements {
             return Err(uneven(depth));
         }
         self.depth = Some(depth);
-        let value = if let Some(value) = scalar::of_python(&object)? {
-            value
+        let (value, dtype) = if let Some(value) = scalar::of_python(&object)? {
+            (value, None)
         } else if let Some((value, dtype)) = scalar::of_numpy(&object)? {
-            self.strong = Some(match self.strong {
-                Some(strong) => promote(strong, dtype)
-                    .map_err(|error| PyTypeError::new_err(error.to_string()))?,
-                None => dtype,
-            });
-            value
+            (value, Some(dtype))
+        } else if let Some((value, dtype)) = scalar::of_array(&object)? {
+            (value, Some(dtype))
         } else {
             return Err(PyTypeError::new_err(format!(
                 "asarray: expected a number, got {}",
                 foreign::describe(&object)
             )));
         };
+        if let Some(dtype) = dtype {
+            self.strong = Some(match self.strong {
+                Some(strong) => promote(strong, dtype)
+                    .map_err(|error| PyTypeError::new_err(error.to_string()))?,
+                None => dtype,
+            });
+        }
         self.values.push(value);
         Ok(())
     }

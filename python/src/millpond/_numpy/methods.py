@@ -4,7 +4,7 @@ A method takes what NumPy's of the same name takes, and computes what the functi
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from millpond import tensor as xp
@@ -43,6 +43,12 @@ def _transpose(x: Array, *axes: Any) -> Array:
     return xp.permute_dims(x, axes)
 
 
+def _reversed(x: Array) -> Iterator[Array]:
+    """Walk along the first axis backwards."""
+    len(x)  # an array without axes is refused
+    return iter(xp.flip(x, axis=0))
+
+
 def _sizes(given: tuple[Any, ...]) -> Any:
     """Integers that are given one by one, or as one argument."""
     return given[0] if len(given) == 1 else given
@@ -77,3 +83,4 @@ def install() -> None:
         setattr(Array, name, _method(name, _FUNCTIONS[name]))
     for name, function in _OTHERS.items():
         setattr(Array, name, _method(name, function))
+    setattr(Array, "__reversed__", _reversed)  # noqa: B010 - the stub says that it is there
