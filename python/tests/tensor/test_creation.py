@@ -253,3 +253,13 @@ def test_negative_sizes_are_refused(shape):
 def test_too_large_an_array_is_refused_with_its_size():
     with pytest.raises((MemoryError, ValueError), match="2305843009213693952|address space"):
         xp.zeros(2**61, dtype="int64")
+
+
+@pytest.mark.parametrize("first", [1, 1.5, xp.asarray(1.0), xp.ones(2)], ids=repr)
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_sequence_that_contains_itself_is_no_array(first, times):
+    endless = [first]
+    endless += [endless] * times
+    for call in (xp.asarray, lambda value: xp.zeros(2).__setitem__(..., value)):
+        with pytest.raises(ValueError, match=r"nested deeper than|stand side by side"):
+            call(endless)

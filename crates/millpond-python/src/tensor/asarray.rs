@@ -112,7 +112,7 @@ fn asarray<'py>(
         order,
         place,
     } = wanted.request;
-    let result = new(obj, dtype, &place.place()?)?;
+    let result = new(obj, dtype, &place.place()?, 0)?;
     PyArray::object(py, order::arranged(result, order)?)
 }
 
@@ -338,7 +338,12 @@ fn is_new(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// A new array at a place of a number or a sequence.
-fn new(object: &Bound<'_, PyAny>, dtype: Option<DType>, place: &Place) -> PyResult<Tensor> {
+fn new(
+    object: &Bound<'_, PyAny>,
+    dtype: Option<DType>,
+    place: &Place,
+    depth: usize,
+) -> PyResult<Tensor> {
     if let Some(value) = scalar::of_python(object)? {
         return creation::scalar(value, dtype, place).raise();
     }
@@ -348,9 +353,10 @@ fn new(object: &Bound<'_, PyAny>, dtype: Option<DType>, place: &Place) -> PyResu
     if !sequence::holds_arrays(object)? {
         return sequence::array(object, dtype, place);
     }
+    sequence::check_depth(depth)?;
     let parts: Vec<Tensor> = object
         .try_iter()?
-        .map(|part| of_any(&part?, dtype, place))
+        .map(|part| part_of(&part?, dtype, place, depth + 1))
         .collect::<PyResult<_>>()?;
     stack(&parts.iter().collect::<Vec<_>>(), 0).raise()
 }
@@ -361,10 +367,20 @@ pub(crate) fn of_any(
     dtype: Option<DType>,
     place: &Place,
 ) -> PyResult<Tensor> {
+    part_of(object, dtype, place, 0)
+}
+
+/// As [`of_any`], of what lies in so many sequences.
+fn part_of(
+    object: &Bound<'_, PyAny>,
+    dtype: Option<DType>,
+    place: &Place,
+    depth: usize,
+) -> PyResult<Tensor> {
     let source = if let Ok(array) = object.cast::<PyArray>() {
         array.get().tensor().clone()
     } else if is_new(object)? {
-        return new(object, dtype, place);
+        return new(object, dtype, place, depth);
     } else if let Some(shown) = interface::import(object)? {
         shown
     } else {

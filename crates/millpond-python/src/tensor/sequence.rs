@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyRange, PySequence, PyTuple};
 
 use crate::error::Raise;
+use crate::tensor::array::PyArray;
 use crate::tensor::{foreign, scalar};
 
 /// Whether an object is a sequence that arrays are made of.
@@ -19,17 +20,18 @@ pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
         || object.cast::<PyRange>().is_ok()
 }
 
-/// Whether the innermost elements are arrays of some sort, rather than numbers; the first tells.
+/// Whether the innermost elements are arrays of some sort, rather than numbers; the first tells. Arrays without axes
+/// that stand beside numbers are numbers.
 ///
 /// # Errors
-/// Those of reading the sequence.
+/// `ValueError` for sequences that are nested too deep; those of reading the sequence.
 pub(crate) fn holds_arrays(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let mut element = object.clone();
     for _ in 0..MAX_NDIM {
         if !is_sequence(&element) {
-            let number = scalar::of_python(&element)?.is_some()
-                || foreign::is_numpy(element.py(), &element, "generic")?;
-            return Ok(!number);
+            let array = element.cast::<PyArray>();
+            let scalar = array.is_ok_and(|array| array.get().tensor().ndim() == 0);
+            return Ok(!(is_number(&element)? || scalar && holds_number(object, 0)?));
         }
         match element.cast::<PySequence>() {
             Ok(sequence) if sequence.len()? > 0 => element = sequence.get_item(0)?,
@@ -37,6 +39,33 @@ pub(crate) fn holds_arrays(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         }
     }
     Ok(false)
+}
+
+fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(scalar::of_python(object)?.is_some() || foreign::is_numpy(object.py(), object, "generic")?)
+}
+
+fn holds_number(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    if !is_sequence(object) {
+        return is_number(object);
+    }
+    check_depth(depth)?;
+    for item in object.try_iter()? {
+        if holds_number(&item?, depth + 1)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Fails for sequences that no array has axes enough for; one that contains itself ends here as well.
+pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
+    if depth < MAX_NDIM {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "asarray: sequences are nested deeper than {MAX_NDIM} levels"
+    )))
 }
 
 /// The array of nested sequences of numbers.
@@ -133,12 +162,7 @@ impl Elements {
     }
 
     fn enter(&mut self, len: usize, depth: usize) -> PyResult<()> {
-        // A sequence that contains itself ends here as well.
-        if depth >= MAX_NDIM {
-            return Err(PyValueError::new_err(format!(
-                "asarray: sequences are nested deeper than {MAX_NDIM} levels"
-            )));
-        }
+        check_depth(depth)?;
         match self.shape.get(depth) {
             Some(&size) if size == len => Ok(()),
             Some(&size) => Err(PyValueError::new_err(format!(
