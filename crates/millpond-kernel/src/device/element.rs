@@ -12,7 +12,7 @@ use crate::device::text::{define, type_name};
 use crate::host::index::IndexMode;
 
 /// How far indices lead from where an array's own steps lead.
-fn named(pick: &Pick) -> String {
+pub(super) fn named(pick: &Pick) -> String {
     let mode = match pick.mode {
         IndexMode::Check => "checked",
         IndexMode::Clip => "clipped",
@@ -175,7 +175,7 @@ impl Elements {
 }
 
 /// Appends the place of an element: its number, and its coordinates.
-fn write_at(text: &mut String, axes: usize) {
+pub(super) fn write_at(text: &mut String, axes: usize) {
     let names = (0..axes)
         .map(|axis| format!("x{axis}"))
         .collect::<Vec<_>>()

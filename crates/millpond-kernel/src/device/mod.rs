@@ -8,6 +8,7 @@
 //!   what is done for each, and `map` and `tile` how threads go over all of them, for a layout
 //!   `class`.
 //! * `tape` has chains carried out by a kernel that is there already, until their own is.
+//! * `put` prints how elements are set by indices, of which the last one counts.
 //! * `reduce` prints reductions, of arrays or of what an element-wise kernel makes; `plan` says who
 //!   folds what.
 //! * `sort` says how rows are put in order, `search` how elements are found in what is.
@@ -23,6 +24,7 @@ mod element;
 pub(crate) mod elements;
 pub(crate) mod map;
 mod plan;
+pub(crate) mod put;
 pub(crate) mod reduce;
 pub(crate) mod search;
 pub(crate) mod sort;

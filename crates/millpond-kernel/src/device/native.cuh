@@ -42,19 +42,31 @@ MP_DEVICE unsigned int bits_of(float value) { return __float_as_uint(value); }
 MP_DEVICE float float_of(unsigned int bits) { return __uint_as_float(bits); }
 MP_DEVICE unsigned int multiply_high(unsigned int a, unsigned int b) { return __umulhi(a, b); }
 
-// The value of the thread so many lanes further on in the warp.
-template <class T>
-MP_DEVICE T shuffled_down(T value, int delta) {
+// Hands words to other threads of the warp, by one of the device's shuffles.
+template <class T, class F>
+MP_DEVICE T shuffled(T value, F shuffle) {
     union words {
         T value;
         unsigned int each[(sizeof(T) + 3) / 4];
     } all;
     all.value = value;
 #pragma unroll
-    for (unsigned int word = 0; word < (sizeof(T) + 3) / 4; word++) {
-        all.each[word] = __shfl_down_sync(0xffffffffu, all.each[word], delta);
-    }
+    for (unsigned int word = 0; word < (sizeof(T) + 3) / 4; word++) all.each[word] = shuffle(all.each[word]);
     return all.value;
+}
+
+// The value of the thread so many lanes further on in the warp, or back, or of a lane.
+template <class T>
+MP_DEVICE T shuffled_down(T value, int delta) {
+    return shuffled(value, [=](unsigned int word) { return __shfl_down_sync(0xffffffffu, word, delta); });
+}
+template <class T>
+MP_DEVICE T shuffled_up(T value, int delta) {
+    return shuffled(value, [=](unsigned int word) { return __shfl_up_sync(0xffffffffu, word, delta); });
+}
+template <class T>
+MP_DEVICE T shuffled_from(T value, int lane) {
+    return shuffled(value, [=](unsigned int word) { return __shfl_sync(0xffffffffu, word, lane); });
 }
 
 }  // namespace mp

@@ -16,6 +16,19 @@ pub(super) fn prelude(more: &[&str]) -> String {
     text
 }
 
+/// What some sources need more than the prelude, each of nothing but the prelude.
+#[cfg(test)]
+pub(super) const MORE: &[&str] = &[
+    include_str!("put.cuh"),
+    include_str!("reduce.cuh"),
+    include_str!("key.cuh"),
+    include_str!("digits.cuh"),
+    include_str!("rows.cuh"),
+    include_str!("sweep.cuh"),
+    include_str!("find.cuh"),
+    include_str!("runs.cuh"),
+];
+
 /// The part of the prelude that isn't the device's own.
 pub(super) fn shared_prelude(text: &mut String) {
     text.push_str(include_str!("prelude.cuh"));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::processor::case;
-use crate::device::text::prelude;
+use crate::device::text::{MORE, prelude};
 
 /// Architectures that are compiled for, where the compiler knows them.
 const ARCHITECTURES: &[&CStr] = &[c"compute_80", c"compute_90", c"compute_100"];
@@ -155,7 +155,7 @@ fn every_printed_kernel_compiles_without_a_word() {
         .map(|(_, source)| source)
         .collect();
     // Entries of many kernels in one unit are not C functions: their names are the same.
-    let files = [&[include_str!("../warp.cuh")], super::FILES].concat();
+    let files = [&[include_str!("../warp.cuh")], MORE].concat();
     let prelude = prelude(&files).replace("extern \"C\" __global__", "__global__");
     let units: Vec<_> = sources
         .chunks(TOGETHER)

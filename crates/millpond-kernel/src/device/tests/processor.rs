@@ -8,7 +8,7 @@ use std::process::Command;
 use millpond_hal::code::{Call, Machine};
 use millpond_hal::{Address, DeviceCode, HostKernel, KernelError};
 
-use crate::device::text::shared_prelude;
+use crate::device::text::{MORE, shared_prelude};
 use crate::host::tests::array::Array;
 
 /// What grids are made for: so small that threads go over several packs.
@@ -177,7 +177,7 @@ fn unit(first: usize, sources: &[(Vec<u8>, String)]) -> String {
     let mut text = String::from(include_str!("shim.cuh"));
     shared_prelude(&mut text);
     text.push_str(include_str!("warp.cuh"));
-    text.extend(super::FILES.iter().copied());
+    text.extend(MORE.iter().copied());
     for (number, (_, source)) in (first..).zip(sources) {
         text.push_str(&case(number, source));
         let has_barriers = ["__shared__", "by_lanes"]

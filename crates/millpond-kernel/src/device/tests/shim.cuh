@@ -51,6 +51,8 @@ static void wait_for(Wait what) {
 
 static inline void __syncthreads() { wait_for(AT_BLOCK); }
 static inline void __syncwarp() { wait_for(AT_WARP); }
+static inline void __threadfence() {}
+static inline int __popc(unsigned int word) { return __builtin_popcount(word); }
 
 // What threads hand to each other, in turn in two places, so that one is read while the next is written.
 static char slots[2][MOST][64];
@@ -65,10 +67,22 @@ static inline T exchange(T value, unsigned from) {
     memcpy((void*)&result, slots[turn][from], sizeof(T));
     return result;
 }
-static inline unsigned long long atomicCAS(unsigned long long* at, unsigned long long expected,
-                                           unsigned long long value) {
-    const unsigned long long old = *at;
+template <class T>
+static inline T atomicCAS(T* at, T expected, T value) {
+    const T old = *at;
     if (old == expected) *at = value;
+    return old;
+}
+template <class T>
+static inline T atomicAdd(T* at, T value) {
+    const T old = *at;
+    *at = old + value;
+    return old;
+}
+template <class T>
+static inline T atomicMax(T* at, T value) {
+    const T old = *at;
+    if (old < value) *at = value;
     return old;
 }
 
@@ -213,6 +227,14 @@ static inline unsigned short float_to_half(float value) {
 template <class T>
 static inline T shuffled_down(T value, int delta) {
     return exchange(value, current % WARP + delta < WARP ? current + delta : current);
+}
+template <class T>
+static inline T shuffled_up(T value, int delta) {
+    return exchange(value, current % WARP >= unsigned(delta) ? current - delta : current);
+}
+template <class T>
+static inline T shuffled_from(T value, int lane) {
+    return exchange(value, current / WARP * WARP + lane);
 }
 
 }  // namespace mp

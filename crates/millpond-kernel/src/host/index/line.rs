@@ -10,6 +10,7 @@ use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
 
+use super::code::Kept;
 use super::offsets::{Axis, outside};
 use super::pick::MANY;
 use super::{Direction, GRAIN};
@@ -57,6 +58,8 @@ pub struct LineKernel {
     span: Range<usize>,
     /// The shape of the packed side.
     result: Shape,
+    /// What it is on devices.
+    pub(super) picked: Kept,
 }
 
 impl LineKernel {
@@ -92,6 +95,7 @@ impl LineKernel {
             begins: [line.array.offset() * item, line.packed.offset() * item],
             span: line.array.byte_span(item),
             result: line.packed.shape().into(),
+            picked: Kept::new(),
         })
     }
 
@@ -214,7 +218,7 @@ unsafe impl HostKernel for LineKernel {
     }
 
     fn device_code(&self) -> Option<&dyn DeviceCode> {
-        self.has_code().then_some(self)
+        self.code()
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 
 use super::axes::Indexed;
 use super::block::{Block, Even, Listed, Piece, move_units};
+use super::code::Kept;
 use super::offsets::Indices;
 use super::{Direction, GRAIN, IndexMode, TILE};
 use crate::error::PlanError;
@@ -97,6 +98,8 @@ pub struct PickKernel {
     tile: usize,
     /// Threads that set elements by where they go.
     shares: usize,
+    /// What it is on devices.
+    pub(super) picked: Kept,
 }
 
 impl PickKernel {
@@ -169,6 +172,7 @@ impl PickKernel {
             kept,
             block,
             shares,
+            picked: Kept::new(),
         })
     }
 
@@ -421,7 +425,7 @@ unsafe impl HostKernel for PickKernel {
     }
 
     fn device_code(&self) -> Option<&dyn DeviceCode> {
-        self.has_code().then_some(self)
+        self.code()
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
