@@ -11,6 +11,7 @@
 //! * `put` prints how elements are set by indices, of which the last one counts.
 //! * `reduce` prints reductions, of arrays or of what an element-wise kernel makes; `plan` says who
 //!   folds what.
+//! * `scan` prints scans, and `mask` what masks count and select.
 //! * `sort` says how rows are put in order, `search` how elements are found in what is.
 //!
 //! # Guarantees
@@ -23,9 +24,11 @@ mod coordinates;
 mod element;
 pub(crate) mod elements;
 pub(crate) mod map;
+pub(crate) mod mask;
 mod plan;
 pub(crate) mod put;
 pub(crate) mod reduce;
+pub(crate) mod scan;
 pub(crate) mod search;
 pub(crate) mod sort;
 pub(crate) mod tape;

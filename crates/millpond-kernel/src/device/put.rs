@@ -120,7 +120,7 @@ impl Put {
 
     /// The source.
     pub(crate) fn source(&self) -> String {
-        let mut text = prelude(&[include_str!("put.cuh")]);
+        let mut text = prelude(&[include_str!("scratch.cuh"), include_str!("put.cuh")]);
         let number = if self.is_long() { "mp::u64" } else { "mp::u32" };
         let _ = writeln!(text, "typedef {number} Number;\n");
         write_part(

@@ -16,11 +16,14 @@ pub(super) fn prelude(more: &[&str]) -> String {
     text
 }
 
-/// What some sources need more than the prelude, each of nothing but the prelude.
+/// What some sources need more than the prelude.
 #[cfg(test)]
 pub(super) const MORE: &[&str] = &[
+    include_str!("scratch.cuh"),
     include_str!("put.cuh"),
     include_str!("reduce.cuh"),
+    include_str!("scan.cuh"),
+    include_str!("mask.cuh"),
     include_str!("key.cuh"),
     include_str!("digits.cuh"),
     include_str!("rows.cuh"),

@@ -8,9 +8,11 @@ mod exact;
 mod fused;
 mod index;
 mod map;
+mod mask;
 mod processor;
 mod put;
 mod reduce;
+mod scan;
 mod search;
 mod sort;
 
@@ -68,6 +70,11 @@ fn all() -> Vec<Case> {
         index::lines(),
         put::puts(),
         put::lines(),
+        scan::scans(),
+        scan::shares(),
+        mask::counts(),
+        mask::selections(),
+        mask::places(),
     ]
     .into_iter()
     .flatten()

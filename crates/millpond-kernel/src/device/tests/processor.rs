@@ -180,7 +180,7 @@ fn unit(first: usize, sources: &[(Vec<u8>, String)]) -> String {
     text.extend(MORE.iter().copied());
     for (number, (_, source)) in (first..).zip(sources) {
         text.push_str(&case(number, source));
-        let has_barriers = ["__shared__", "by_lanes"]
+        let has_barriers = ["__shared__", "by_lanes", "by_warps"]
             .iter()
             .any(|word| case(number, source).contains(word));
         let _ = writeln!(

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use millpond_hal::code::DeviceCode;
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::Layout;
 use millpond_types::shape::Tuple;
@@ -16,7 +17,7 @@ use super::selected::Selected;
 /// [`MaskCountKernel::counts`] says: how many elements are selected before each block of the mask,
 /// and last how many in all.
 pub struct MaskCountKernel {
-    selected: Selected,
+    pub(super) selected: Selected,
     shape: SmallVec<[usize; 4]>,
 }
 
@@ -94,7 +95,7 @@ unsafe impl HostKernel for MaskCountKernel {
     }
 
     fn grain(&self) -> usize {
-        4
+        16
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
@@ -120,6 +121,10 @@ unsafe impl HostKernel for MaskCountKernel {
         // SAFETY: as above; this is the last count.
         unsafe { count_at(bases[0], self.selected.blocks()).write_unaligned(total) };
         Ok(())
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.has_code().then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

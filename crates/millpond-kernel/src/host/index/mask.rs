@@ -7,6 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use millpond_hal::code::DeviceCode;
 use millpond_hal::{Access, Address, FailureKind, Footprint, HostKernel, KernelError};
 use millpond_types::shape::{ShapeError, Tuple};
 use millpond_types::{DType, Layout, Shape};
@@ -15,10 +16,11 @@ use smallvec::SmallVec;
 use super::axes::Masked;
 use super::block::{Block, Even, Piece, Unit, move_run, move_units};
 use super::count::{counted, total};
-use super::selected::{Found, Selected};
+use super::selected::{BLOCK, Found, Selected};
 use super::{Direction, GRAIN};
 use crate::error::PlanError;
 use crate::host::gather::scatter;
+use crate::template::space::Space;
 
 /// How many elements the packed side has for those that are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,16 +63,18 @@ pub struct Select<'a> {
 /// overlaps nothing else.
 pub struct MaskKernel {
     name: &'static str,
-    direction: Direction,
-    dtype: DType,
+    pub(super) direction: Direction,
+    pub(super) dtype: DType,
     shape: Shape,
     footprints: [Footprint; 2],
-    selected: Selected,
-    /// The array's axes outside of the mask.
+    pub(super) selected: Selected,
+    /// The array's axes outside of the mask: operand 0 is the packed side's, operand 1 the array's.
+    pub(super) kept: Space,
+    /// The same as what moves at once.
     block: Block,
     /// Bytes from one element of the packed side to the next.
-    stride: isize,
-    supply: Supply,
+    pub(super) stride: isize,
+    pub(super) supply: Supply,
 }
 
 impl MaskKernel {
@@ -85,6 +89,13 @@ impl MaskKernel {
             Direction::Get => Block::new(&masked.packed_kept, &masked.array_kept, size),
             Direction::Set => Block::new(&masked.array_kept, &masked.packed_kept, size),
         };
+        let kept = Space::new(
+            masked.packed_kept.shape(),
+            &[
+                Some((&masked.packed_kept, size)),
+                Some((&masked.array_kept, size)),
+            ],
+        );
         let (array, packed) = (select.array.byte_span(size), select.packed.byte_span(size));
         let part = |bytes, access| Footprint { bytes, access };
         let footprints = match select.direction {
@@ -102,6 +113,7 @@ impl MaskKernel {
             shape: select.array.shape().into(),
             footprints,
             selected: Selected::new(select.mask, Some((&masked.array_mask, size))),
+            kept,
             block,
             stride: masked.packed_stride * size as isize,
             supply: select.supply,
@@ -110,15 +122,24 @@ impl MaskKernel {
 
     /// Fails if the packed side hasn't what the mask selects.
     fn check(&self, selected: usize) -> Result<(), KernelError> {
+        match self.supply {
+            Supply::Each(given) if given != selected => Err(self.misfit(selected)),
+            Supply::Cycle(0) if selected > 0 => Err(self.misfit(selected)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is said where the packed side hasn't what the mask selects.
+    #[cold]
+    pub(super) fn misfit(&self, selected: usize) -> KernelError {
         let given = match self.supply {
-            Supply::Each(given) if given != selected => given,
-            Supply::Cycle(0) if selected > 0 => 0,
-            _ => return Ok(()),
+            Supply::Each(given) | Supply::Cycle(given) => given,
+            Supply::One => 1,
         };
-        Err(KernelError::new(
+        KernelError::new(
             FailureKind::Value,
             format!("{given} values for the {selected} elements that the mask selects"),
-        ))
+        )
     }
 
     /// Moves a tile of selected elements, of which number `first` is the first.
@@ -232,9 +253,15 @@ impl Share {
         if self.left.is_empty() && !self.is_exceeded {
             return Ok(());
         }
-        let reason = "the mask was changed while elements were picked by it".to_owned();
-        Err(KernelError::new(FailureKind::Value, reason))
+        Err(changed())
     }
+}
+
+/// What is said if a block selects another number of elements than were counted.
+#[cold]
+pub(super) fn changed() -> KernelError {
+    let reason = "the mask was changed while elements were picked by it".to_owned();
+    KernelError::new(FailureKind::Value, reason)
 }
 
 impl fmt::Debug for MaskKernel {
@@ -269,9 +296,7 @@ unsafe impl HostKernel for MaskKernel {
 
     fn grain(&self) -> usize {
         let words = self.block.piece_bytes().div_ceil(8).max(1);
-        (GRAIN * 2)
-            .div_ceil(super::selected::BLOCK.saturating_mul(words))
-            .max(1)
+        (GRAIN * 2).div_ceil(BLOCK.saturating_mul(words)).max(1)
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
@@ -288,6 +313,10 @@ unsafe impl HostKernel for MaskKernel {
         Ok(())
     }
 
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.has_code().then_some(self)
+    }
+
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, dtype, shape) = (self.name, self.dtype, Tuple(&self.shape));
         write!(f, "{name}({dtype} {shape}, mask)")
@@ -298,12 +327,12 @@ unsafe impl HostKernel for MaskKernel {
 ///
 /// Operands are the coordinates, integers of 64 bits, the mask, and its counts.
 pub struct NonzeroKernel {
-    selected: Selected,
+    pub(super) selected: Selected,
     shape: Shape,
     axis: usize,
     /// Bytes from one coordinate to the next.
-    stride: isize,
-    begin: isize,
+    pub(super) stride: isize,
+    pub(super) begin: isize,
     footprint: Footprint,
 }
 
@@ -364,7 +393,7 @@ unsafe impl HostKernel for NonzeroKernel {
     }
 
     fn grain(&self) -> usize {
-        2
+        8
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
@@ -386,6 +415,10 @@ unsafe impl HostKernel for NonzeroKernel {
             share.end()?;
         }
         Ok(())
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.has_code().then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

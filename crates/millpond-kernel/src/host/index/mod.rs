@@ -6,6 +6,8 @@
 //!   Bytes are moved whatever they mean, so there is a loop for each size and none for a dtype.
 //! * [`pick`] moves by indices, and [`mod@line`] by those of the plainest arrays, [`mask`] by masks, whose elements [`count`] has counted before.
 //!
+//! * `code` and `masked` say what these kernels are on devices that compile.
+//!
 //! One side of a move is the *array*, whose elements lie at offsets; the other is *packed*, with
 //! axes of its own for the positions. Which of them is written doesn't matter to the loops.
 
@@ -15,11 +17,13 @@ mod code;
 pub mod count;
 pub mod line;
 pub mod mask;
+mod masked;
 mod offsets;
 pub mod pick;
 mod selected;
 
 pub use offsets::IndexMode;
+pub(crate) use selected::BLOCK;
 
 /// Offsets that are made at a time: as many as fit the first-level cache beside what they name.
 const TILE: usize = 512;

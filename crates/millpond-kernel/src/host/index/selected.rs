@@ -41,8 +41,8 @@ impl Found<'_> {
     }
 }
 
-/// Elements of a mask that are one piece of work.
-pub(super) const BLOCK: usize = if cfg!(test) { TILE + 100 } else { 16384 };
+/// Elements of a mask that are one piece of work: what threads of a device list in memory that they share.
+pub(crate) const BLOCK: usize = if cfg!(test) { TILE + 100 } else { 4096 };
 
 /// A mask over elements of an array.
 pub(super) struct Selected {
@@ -59,6 +59,11 @@ impl Selected {
             space: Space::ordered(mask.shape(), &[array, Some((mask, 1))]),
             footprint: mask.span(),
         }
+    }
+
+    /// The mask's elements in row-major order: where those of the array lie, and their own place.
+    pub(super) const fn space(&self) -> &Space {
+        &self.space
     }
 
     /// Bytes of the mask that are read.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use millpond_hal::code::DeviceCode;
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 
 use super::Plan;
@@ -51,6 +52,10 @@ unsafe impl HostKernel for ScanTotals {
         // SAFETY: every piece was run.
         unsafe { self.0.sum_up(bases[0].as_ptr()) };
         Ok(())
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.0.has_code().then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,6 +111,10 @@ unsafe impl HostKernel for ScanKernel {
         // SAFETY: as the caller vouches.
         unsafe { self.0.run(output, input, states, range) };
         Ok(())
+    }
+
+    fn device_code(&self) -> Option<&dyn DeviceCode> {
+        self.0.has_code().then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

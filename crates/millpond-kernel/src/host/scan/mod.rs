@@ -9,6 +9,7 @@
 //! within them. Both share scratch memory.
 
 mod body;
+mod code;
 mod kernels;
 mod loops;
 mod walk;
