@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import millpond
@@ -86,6 +86,8 @@ def _pair(shape, dtype):
     return theirs, xp.asarray(theirs, copy=True)
 
 
+# The first use of a kernel may compile it.
+@settings(deadline=None)
 @given(drawn=_keys(), dtype=st.sampled_from(["int8", "float16", "float32", "float64", "complex128"]))
 def test_any_key_picks_what_numpy_picks(drawn, dtype):
     shape, key = drawn
@@ -100,6 +102,7 @@ def test_any_key_picks_what_numpy_picks(drawn, dtype):
     _same(ours[key], wanted)
 
 
+@settings(deadline=None)
 @given(
     drawn=_keys(), dtype=st.sampled_from(["int8", "float16", "float32", "float64", "complex128"]), wide=st.booleans()
 )
@@ -260,6 +263,7 @@ def test_the_axis_that_is_named_is_the_arrays_own():
         xp.take_along_axis(x, xp.full((2, 1, 4), 3), axis=1).tolist()
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("size", [3, 60_000])
 def test_nothing_is_set_if_an_index_is_outside(size):
     theirs = np.zeros(5)
