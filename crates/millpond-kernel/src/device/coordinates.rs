@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use millpond_hal::code::Arguments;
 
-/// Appends a number that indices are divided by.
+/// Appends a number that indices are divided by. Where an axis has no elements, nothing is.
 pub(super) fn push_divisor(arguments: &mut Arguments, size: usize, is_long: bool) {
+    let size = size.max(1);
     if is_long {
         return arguments.push((size as u64).to_ne_bytes());
     }

@@ -175,7 +175,8 @@ impl Elements {
                 at += 1;
                 continue;
             }
-            if size > 1 {
+            // Of no elements there are none, whatever is joined.
+            if size != 1 {
                 self.axes[at + 1] *= size;
             }
             self.axes.remove(at);

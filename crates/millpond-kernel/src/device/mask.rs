@@ -150,7 +150,7 @@ struct alignas(16) Arguments {{
         self.write_kernel(&mut text);
         if self.what == Use::Count {
             text.push_str(
-                "MP_ENTRY(count)(const Arguments a) {
+                "MP_ENTRY_OF(count, 256, 3)(const Arguments a) {
     __shared__ mp::u32 totals[mp::WARPS];
     mp::count_blocks<Kernel>(a, totals);
 }
@@ -164,7 +164,7 @@ MP_ENTRY(sum)(const Arguments a) {
             );
         } else {
             text.push_str(
-                "MP_ENTRY(select)(const Arguments a) {
+                "MP_ENTRY_OF(select, 256, 3)(const Arguments a) {
     __shared__ mp::u16 list[Kernel::BLOCK];
     __shared__ mp::u32 totals[mp::WARPS];
     mp::select_blocks<Kernel>(a, list, totals);

@@ -105,46 +105,71 @@ MP_DEVICE around<S> among_threads(typename S::state own, typename S::state* tota
 
 // ---- Tiles that wait for others ----
 
-// What is known of the tiles of some rows, in scratch memory: a flag and a state of 16 bytes for each row of
-// each tile, then of each group, then before each clan.
+// A state that one block tells others: words of which each holds a half and says that it is there, so that
+// nothing else has to be in order. All begin as zeros.
+template <class T>
+struct told_state {
+    static constexpr int WORDS = (sizeof(T) + 3) / 4;
+    u64 words[WORDS];
+    union halves {
+        T state;
+        u32 each[WORDS];
+    };
+
+    static MP_DEVICE void tell(told_state* to, T state) {
+        halves all;
+        all.state = state;
+        volatile u64* words = to->words;
+#pragma unroll
+        for (int word = 0; word < WORDS; word++) words[word] = u64(all.each[word]) << 32 | 1;
+    }
+};
+
+// A state that is waited for: it is looked for first, and seen where all words have come.
+template <class T>
+struct awaited {
+    typedef told_state<T> told;
+    const told* from;
+    u64 words[told::WORDS];
+    bool is_there;
+    T state;
+
+    // One from nowhere is there.
+    MP_DEVICE awaited(const told* from, T start) : from(from), is_there(from == nullptr), state(start) {}
+    MP_DEVICE void look() {
+        if (is_there) return;
+        const volatile u64* at = from->words;
+#pragma unroll
+        for (int word = 0; word < told::WORDS; word++) words[word] = at[word];
+    }
+    MP_DEVICE void see() {
+        if (is_there) return;
+        typename told::halves all;
+        bool all_there = true;
+#pragma unroll
+        for (int word = 0; word < told::WORDS; word++) {
+            all_there = all_there && (words[word] & 1) != 0;
+            all.each[word] = u32(words[word] >> 32);
+        }
+        if (all_there) state = all.state;
+        is_there = all_there;
+    }
+    MP_DEVICE void wait() {
+        for (see(); !is_there; see()) look();
+    }
+};
+
+// What tiles of rows tell of themselves: their totals, those of groups, and what lies before clans, each for
+// rows side by side.
+template <class T>
 struct chain {
-    u32* flags;
-    char* states;
+    typedef told_state<T> told;
+    told* first;
     u64 tiles, groups;
     u32 rows;
-
-    template <class T>
-    MP_DEVICE u32* place(u64 number, u32 row) const {
-        static_assert(sizeof(T) <= 16, "a state's place");
-        return reinterpret_cast<u32*>(states + (number * rows + row) * 16);
-    }
-    // What is told must have been put before by all threads that do.
-    MP_DEVICE void tell(u64 number) const { *static_cast<volatile u32*>(flags + number) = 1; }
-    MP_DEVICE void wait(u64 number) const {
-        while (*static_cast<volatile u32*>(flags + number) == 0) {}
-        __threadfence();
-    }
-    template <class T>
-    MP_DEVICE void put(u64 number, u32 row, T state) const {
-        union words {
-            T state;
-            u32 each[(sizeof(T) + 3) / 4];
-        } all;
-        all.state = state;
-        volatile u32* to = place<T>(number, row);
-        for (u32 word = 0; word < (sizeof(T) + 3) / 4; word++) to[word] = all.each[word];
-        __threadfence();
-    }
-    template <class T>
-    MP_DEVICE T get(u64 number, u32 row) const {
-        union words {
-            T state;
-            u32 each[(sizeof(T) + 3) / 4];
-        } all;
-        const volatile u32* from = place<T>(number, row);
-        for (u32 word = 0; word < (sizeof(T) + 3) / 4; word++) all.each[word] = from[word];
-        return all.state;
-    }
+    MP_DEVICE told* tile(u64 number, u32 row) const { return first + number * rows + row; }
+    MP_DEVICE told* group(u64 number, u32 row) const { return tile(tiles + number, row); }
+    MP_DEVICE told* clan(u64 number, u32 row) const { return group(groups + number, row); }
 };
 
 // Where a tile is among its group and its clan.
@@ -158,90 +183,71 @@ struct kin {
     MP_DEVICE bool ends_clan() const { return ends_group() && in_clan == FAN - 1; }
 };
 
-// The total of tiles or groups next to each other, of one row: each lane of a warp waits for one.
-template <class S>
-MP_DEVICE typename S::state total_of(const chain& of, u64 begin, u32 count) {
-    typename S::state own = S::nothing();
-    if (threadIdx.x % LANES < count) {
-        const u64 number = begin + threadIdx.x % LANES;
-        of.wait(number);
-        own = of.get<typename S::state>(number, 0);
-    }
-    return shuffled_from(up_to_lane<S>(own), LANES - 1);
-}
-
-// What lies before a tile whose total is `own`, of one row; one warp looks for it.
+// What lies before a tile whose total is `own`, of one row. One warp looks for it: each lane waits for one
+// tile, and for one group.
 template <class S, int FAN>
-MP_DEVICE typename S::state before_tile(const chain& of, u64 tile, typename S::state own) {
+MP_DEVICE typename S::state before_tile(const chain<typename S::state>& of, u64 tile, typename S::state own) {
     typedef typename S::state state;
     const kin<FAN> at(tile);
-    const u64 clans = of.tiles + of.groups;
-    const bool tells = threadIdx.x % LANES == 0;
-    auto tell = [&](u64 number, state known) {
-        if (tells) {
-            of.put(number, 0, known);
-            of.tell(number);
-        }
-    };
-    tell(tile, own);
-    const state near = total_of<S>(of, at.group * FAN, at.in_group);
-    const state group = S::both(near, own);
-    if (at.ends_group()) tell(of.tiles + at.group, group);
-    const state far = total_of<S>(of, of.tiles + at.clan * FAN, at.in_clan);
-    state first = S::nothing();
-    if (at.clan > 0) {
-        of.wait(clans + at.clan);
-        first = of.get<state>(clans + at.clan, 0);
-    }
-    first = S::both(first, far);
-    if (at.ends_clan()) tell(clans + at.clan + 1, S::both(first, group));
-    return S::both(first, near);
+    const u32 lane = threadIdx.x % LANES;
+    if (lane == 0) told_state<state>::tell(of.tile(tile, 0), own);
+    awaited<state> near(lane < at.in_group ? of.tile(at.group * FAN + lane, 0) : nullptr, S::nothing());
+    awaited<state> far(lane < at.in_clan ? of.group(at.clan * FAN + lane, 0) : nullptr, S::nothing());
+    awaited<state> first(at.clan > 0 ? of.clan(at.clan, 0) : nullptr, S::nothing());
+    near.look();
+    far.look();
+    first.look();
+    near.wait();
+    const state left = shuffled_from(up_to_lane<S>(near.state), LANES - 1), group = S::both(left, own);
+    if (at.ends_group() && lane == 0) told_state<state>::tell(of.group(at.group, 0), group);
+    far.wait();
+    first.wait();
+    const state before = S::both(first.state, shuffled_from(up_to_lane<S>(far.state), LANES - 1));
+    if (at.ends_clan() && lane == 0) told_state<state>::tell(of.clan(at.clan + 1, 0), S::both(before, group));
+    return S::both(before, left);
 }
 
-// The same of rows side by side, one for each lane; each warp waits for a share of the others.
+// The total of tiles or groups next to each other, of rows side by side, one for each lane; each warp waits
+// for a share of them. `totals` is shared.
 template <class S, int FAN>
-MP_DEVICE typename S::state total_across(const chain& of, u64 begin, u32 count, typename S::state* totals) {
+MP_DEVICE typename S::state total_across(const told_state<typename S::state>* from, u32 count, u32 rows,
+                                         typename S::state* totals) {
+    typedef typename S::state state;
     constexpr u32 EACH = (FAN + WARPS - 1) / WARPS;
-    const u32 lane = threadIdx.x % LANES, first = threadIdx.x / LANES * EACH;
-    typename S::state own = S::nothing();
-    for (u32 other = first; other < first + EACH && other < count; other++) of.wait(begin + other);
-    for (u32 other = first; other < first + EACH && other < count; other++) {
-        own = S::both(own, of.get<typename S::state>(begin + other, lane));
+    const u32 begin = threadIdx.x / LANES * EACH;
+    state own = S::nothing();
+    for (u32 other = begin; other < begin + EACH && other < count; other++) {
+        awaited<state> one(from + other * rows, S::nothing());
+        one.look();
+        one.wait();
+        own = S::both(own, one.state);
     }
     totals[threadIdx.x] = own;
     __syncthreads();
-    own = among_warps<S>(totals + lane, LANES, 0).all;
+    own = among_warps<S>(totals + threadIdx.x % LANES, LANES, 0).all;
     __syncthreads();
     return own;
 }
 
+// What lies before a tile of rows side by side, in which each has its total.
 template <class S, int FAN>
-MP_DEVICE typename S::state before_tile_across(const chain& of, u64 tile, typename S::state own,
-                                               typename S::state* totals) {
+MP_DEVICE typename S::state before_tile_across(const chain<typename S::state>& of, u64 tile,
+                                               typename S::state own, typename S::state* totals) {
     typedef typename S::state state;
     const kin<FAN> at(tile);
-    const u64 clans = of.tiles + of.groups;
     const u32 lane = threadIdx.x % LANES;
-    auto tell = [&](u64 number, state known) {
-        if (threadIdx.x < LANES) {
-            of.put(number, lane, known);
-            __syncwarp();
-            if (lane == 0) of.tell(number);
-        }
-    };
-    tell(tile, own);
-    const state near = total_across<S, FAN>(of, at.group * FAN, at.in_group, totals);
-    const state group = S::both(near, own);
-    if (at.ends_group()) tell(of.tiles + at.group, group);
-    const state far = total_across<S, FAN>(of, of.tiles + at.clan * FAN, at.in_clan, totals);
-    state first = S::nothing();
-    if (at.clan > 0) {
-        of.wait(clans + at.clan);
-        first = of.get<state>(clans + at.clan, lane);
-    }
-    first = S::both(first, far);
-    if (at.ends_clan()) tell(clans + at.clan + 1, S::both(first, group));
-    return S::both(first, near);
+    const bool tells = threadIdx.x < LANES;
+    if (tells) told_state<state>::tell(of.tile(tile, lane), own);
+    const state left = total_across<S, FAN>(of.tile(at.group * FAN, lane), at.in_group, of.rows, totals);
+    const state group = S::both(left, own);
+    if (at.ends_group() && tells) told_state<state>::tell(of.group(at.group, lane), group);
+    const state far = total_across<S, FAN>(of.group(at.clan * FAN, lane), at.in_clan, of.rows, totals);
+    awaited<state> first(at.clan > 0 ? of.clan(at.clan, lane) : nullptr, S::nothing());
+    first.look();
+    first.wait();
+    const state before = S::both(first.state, far);
+    if (at.ends_clan() && tells) told_state<state>::tell(of.clan(at.clan + 1, lane), S::both(before, group));
+    return S::both(before, left);
 }
 
 // ---- Threads that share rows ----
@@ -318,30 +324,21 @@ struct stretch {
     }
 };
 
-// The number of a block's tile. Tiles that wait for others come behind them, whatever order blocks run in.
-template <class A>
-MP_DEVICE u64 next_tile(const A& a, u32* shared) {
-    if (a.tiles == 1) return blockIdx.x;
-    if (threadIdx.x == 0) *shared = atomicAdd(reinterpret_cast<u32*>(a.scratch), 1u);
-    __syncthreads();
-    return *shared;
-}
-
-// What is known of the tiles of the rows of a number.
-template <class A>
-MP_DEVICE chain chain_of(const A& a, u64 number, u32 rows) {
+// What the tiles of the rows of a number tell.
+template <class S, class A>
+MP_DEVICE chain<typename S::state> chain_of(const A& a, u64 number, u32 rows) {
     const u64 each = a.tiles + a.groups + a.clans;
-    char* flags = a.scratch + 16;
-    return {reinterpret_cast<u32*>(flags) + number * each, a.states + number * each * rows * 16, a.tiles,
-            a.groups, rows};
+    told_state<typename S::state>* first = reinterpret_cast<told_state<typename S::state>*>(a.scratch);
+    return {first + number * each * rows, a.tiles, a.groups, rows};
 }
 
-// Each block takes a tile of a row.
+// Each block takes a tile of a row. Tiles wait for those before them: blocks begin in the order of their
+// numbers.
 template <int V, int R, class K, class A>
-MP_DEVICE void by_tiles(const A& a, typename K::Scanner::state* totals, u32* shared) {
+MP_DEVICE void by_tiles(const A& a, typename K::Scanner::state* totals) {
     typedef typename K::Scanner S;
     typedef typename K::Position Index;
-    const u64 number = next_tile(a, shared), row = number / a.tiles, tile = number - row * a.tiles;
+    const u64 row = blockIdx.x / a.tiles, tile = blockIdx.x - row * a.tiles;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const K kernel(a, Index(row));
     stretch<V, R, K> own;
@@ -352,7 +349,7 @@ MP_DEVICE void by_tiles(const A& a, typename K::Scanner::state* totals, u32* sha
     around<S> warps = among_warps<S>(totals, 1, warp);
     if (a.tiles > 1) {
         if (warp == 0) {
-            const typename S::state before = before_tile<S, K::FAN>(chain_of(a, row, 1), tile, warps.all);
+            const typename S::state before = before_tile<S, K::FAN>(chain_of<S>(a, row, 1), tile, warps.all);
             if (lane == 0) totals[WARPS] = before;
         }
         __syncthreads();
@@ -409,12 +406,11 @@ MP_DEVICE void by_threads(const A& a) {
 
 // Each block takes a tile of rows side by side, and each warp `R` elements of each of them.
 template <int R, class K, class A>
-MP_DEVICE void by_columns_of_tiles(const A& a, typename K::Scanner::state* totals, u32* shared) {
+MP_DEVICE void by_columns_of_tiles(const A& a, typename K::Scanner::state* totals) {
     typedef typename K::Scanner S;
     typedef typename K::Position Index;
     typedef typename S::state state;
-    const u64 number = next_tile(a, shared), sets = (a.rows + LANES - 1) / LANES;
-    const u64 tile = number / sets, set = number - tile * sets;
+    const u64 sets = (a.rows + LANES - 1) / LANES, tile = blockIdx.x / sets, set = blockIdx.x - tile * sets;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const u64 row = set * LANES + lane;
     const bool is_one = row < a.rows;
@@ -437,7 +433,7 @@ MP_DEVICE void by_columns_of_tiles(const A& a, typename K::Scanner::state* total
     __syncthreads();
     state first = warps.before;
     if (a.tiles > 1) {
-        const chain rows = chain_of(a, set, LANES);
+        const chain<state> rows = chain_of<S>(a, set, LANES);
         first = S::both(before_tile_across<S, K::FAN>(rows, tile, warps.all, totals), first);
     }
 #pragma unroll

@@ -32,17 +32,17 @@ const MANY_COLUMNS: usize = if cfg!(test) { 400 } else { 1 << 16 };
 /// Bytes of states that a thread keeps.
 const KEPT: usize = if cfg!(test) { 16 } else { 128 };
 
+/// Blocks that a processor is to hold at a time at least: those that wait for others want company.
+const RESIDENT: usize = 3;
+
 /// Elements that a thread of its own row loads at a time.
 const AHEAD: usize = 8;
 
 /// Tiles of a group, and groups of a clan; no more than a warp has lanes.
 const FAN: usize = if cfg!(test) { 4 } else { 32 };
 
-/// Bytes of a state in scratch memory.
+/// Bytes of the largest state.
 const STATE: usize = 16;
-
-/// Bytes of scratch memory before flags: the number of the next tile.
-const TICKET: usize = 16;
 
 /// Who takes what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,16 +92,12 @@ struct Tiles {
 }
 
 impl Tiles {
-    fn states(&self) -> usize {
+    /// States that are told to others.
+    fn told(&self) -> usize {
         match self.tiles {
             1 => 0,
-            _ => self.chains * (self.tiles + self.groups + self.clans),
+            _ => self.chains * (self.tiles + self.groups + self.clans) * self.rows,
         }
-    }
-
-    /// Bytes of what begins as zeros.
-    fn flags(&self) -> usize {
-        (TICKET + self.states() * size_of::<u32>()).next_multiple_of(256)
     }
 }
 
@@ -142,13 +138,17 @@ impl ScanCode<'_> {
         }
     }
 
-    /// Packs that a thread keeps the states of.
-    fn packs(&self, pack: usize) -> usize {
-        let state = match self.name {
+    /// Bytes of a state, as whole words.
+    fn state(&self) -> usize {
+        match self.name {
             "logsumexp" => STATE,
             _ => self.compute.size().max(size_of::<u32>()),
-        };
-        (KEPT / (pack * state)).max(1)
+        }
+    }
+
+    /// Packs that a thread keeps the states of.
+    fn packs(&self, pack: usize) -> usize {
+        (KEPT / (pack * self.state())).max(1)
     }
 
     /// Whether packs can be moved by one access each.
@@ -224,7 +224,6 @@ impl ScanCode<'_> {
 struct alignas(16) Arguments {{
     mp::u64 rows, length, tiles, groups, clans;
     char* scratch;
-    char* states;
     char* to;
     char* from;
     mp::i64 to_step, from_step;
@@ -280,8 +279,7 @@ struct Kernel {{
     }
 
     fn write_entries(&self, text: &mut String) {
-        const SHARED: &str =
-            "    __shared__ mp::u32 ticket;\n    __shared__ Kernel::Scanner::state totals";
+        const SHARED: &str = "    __shared__ Kernel::Scanner::state totals";
         let packs = [("wide", self.pack()), ("narrow", 1)];
         let packs = packs
             .into_iter()
@@ -289,7 +287,7 @@ struct Kernel {{
         let mut entry = |name: &str, shared: String, call: &str| {
             let _ = write!(
                 text,
-                "MP_ENTRY({name})(const Arguments a) {{\n{shared}    mp::{call};\n}}\n\n"
+                "MP_ENTRY_OF({name}, {THREADS}, {RESIDENT})(const Arguments a) {{\n{shared}    mp::{call};\n}}\n\n"
             );
         };
         match self.method() {
@@ -297,7 +295,7 @@ struct Kernel {{
                 for (name, pack) in packs {
                     let shared = format!("{SHARED}[{}];\n", THREADS / WARP + 1);
                     let rows = self.packs(pack);
-                    let call = format!("by_tiles<{pack}, {rows}, Kernel>(a, totals, &ticket)");
+                    let call = format!("by_tiles<{pack}, {rows}, Kernel>(a, totals)");
                     entry(&format!("tiles_{name}"), shared, &call);
                 }
             }
@@ -314,24 +312,21 @@ struct Kernel {{
             Method::Columns => {
                 let shared = format!("{SHARED}[{THREADS}];\n");
                 let rows = self.packs(1);
-                let call = format!("by_columns_of_tiles<{rows}, Kernel>(a, totals, &ticket)");
+                let call = format!("by_columns_of_tiles<{rows}, Kernel>(a, totals)");
                 entry("columns", shared, &call);
             }
         }
         text.push_str("MP_ENTRY(reset)(const mp::zeros a) {\n    mp::reset_bytes(a);\n}\n\n");
     }
 
-    /// Bytes of scratch memory.
+    /// Bytes of scratch memory: of each word of a state that is told, and whether it is there.
     pub(crate) fn scratch(&self, _: &Machine) -> usize {
-        // Narrow packs have tiles of more elements or as many, so that there are no more of them.
-        let each = [1, self.pack()].map(|pack| {
-            let tiles = self.tiles(pack);
-            match tiles.states() {
-                0 => 0,
-                states => tiles.flags() + states * tiles.rows * STATE,
-            }
-        });
-        each[0].max(each[1])
+        let told = [1, self.pack()].map(|pack| self.tiles(pack).told());
+        self.told_bytes(told[0].max(told[1]))
+    }
+
+    fn told_bytes(&self, states: usize) -> usize {
+        (states * 2 * self.state()).next_multiple_of(16)
     }
 
     fn arguments(&self, bases: &[Address], scratch: Address, tiles: &Tiles) -> Arguments {
@@ -347,7 +342,6 @@ struct Kernel {{
             arguments.push((size as u64).to_ne_bytes());
         }
         arguments.push_address(scratch);
-        arguments.push_address(Address::new(scratch.get() + tiles.flags()));
         let base = |operand: usize| bases.get(operand).map_or(0, |base| base.get());
         for operand in 0..2 {
             let first = base(operand).wrapping_add_signed(self.rows.begin()[operand]);
@@ -394,15 +388,13 @@ struct Kernel {{
             arguments,
         };
         let mut launches = Launches::new();
-        if tiles.states() > 0 {
+        if tiles.told() > 0 {
+            let bytes = self.told_bytes(tiles.told());
             let mut zeros = Arguments::default();
             zeros.push_address(call.scratch);
-            zeros.push((tiles.flags() as u64).to_ne_bytes());
-            launches.push(launch(
-                "reset",
-                tiles.flags().div_ceil(16 * THREADS) as u32,
-                zeros,
-            ));
+            zeros.push((bytes as u64).to_ne_bytes());
+            let blocks = bytes.div_ceil(16 * THREADS) as u32;
+            launches.push(launch("reset", blocks, zeros));
         }
         let arguments = self.arguments(call.bases, call.scratch, &tiles);
         launches.push(launch(entry, blocks, arguments));

@@ -81,7 +81,7 @@ fn case(picked: Picked, index_dtype: DType, mode: IndexMode) -> Case {
     }
 }
 
-/// Rows, columns, single elements and elements along an axis.
+/// Rows, columns, single elements, elements along an axis, and none at all.
 pub(super) fn picks() -> Vec<Case> {
     let mut cases = Vec::new();
     for (dtype, mode) in [
@@ -123,7 +123,23 @@ pub(super) fn picks() -> Vec<Case> {
             axes: &[1],
             shape: plain(&[9, 3]),
         };
-        for picked in [rows, columns, elements, along] {
+        let none = Picked {
+            array: plain(&[9, 5]),
+            packed: plain(&[0, 5]),
+            positions: (0, 1),
+            along: false,
+            axes: &[0],
+            shape: plain(&[0]),
+        };
+        let none_along = Picked {
+            array: plain(&[5, 7]),
+            packed: plain(&[0, 7]),
+            positions: (0, 2),
+            along: true,
+            axes: &[0],
+            shape: plain(&[0, 7]),
+        };
+        for picked in [rows, columns, elements, along, none, none_along] {
             cases.push(case(picked, dtype, mode));
         }
     }

@@ -1,6 +1,6 @@
 //! Cases of what masks count, select and tell the places of.
 
-use millpond_types::{DType, Layout, Scalar};
+use millpond_types::{DType, Layout};
 
 use super::Case;
 use crate::host::tests::array::{Array, run, sample};

@@ -73,6 +73,15 @@ fn sets() -> Vec<Set> {
             plain(&[900]),
         ),
         set(plain(&[9]), plain(&[0]), (0, 1), &[0], plain(&[0])),
+        set(plain(&[9, 5]), plain(&[0, 5]), (0, 1), &[0], plain(&[0])),
+        Set {
+            array: plain(&[5, 7]),
+            packed: plain(&[0, 7]),
+            positions: (0, 2),
+            along: true,
+            axes: &[0],
+            indices: plain(&[0, 7]),
+        },
         // So many that numbers have 64 bits.
         set(
             plain(&[70_000]),
@@ -176,7 +185,7 @@ pub(super) fn puts() -> Vec<Case> {
         }
     }
     // One index outside of its axis, of few and of many.
-    for number in [0, 4, 5, 6, 7, 8, 11] {
+    for number in [0, 4, 5, 6, 7, 8, 13] {
         let [set, again] = [0, 1].map(|_| sets().remove(number));
         let size = set.array.shape()[0] as i128;
         let dtype = DType::Int64;

@@ -78,7 +78,7 @@ unsafe impl HostKernel for Both {
 
 /// Numbers whose sums and products are exact, if few, and stay in range.
 fn exact(dtype: DType, index: usize) -> Scalar {
-    let number = [1, 2, 1, 3, 1, -1, 1, 2, 0][index * 7 % 9];
+    let number: i32 = [1, 2, 1, 3, 1, -1, 1, 2, 0][index * 7 % 9];
     match dtype {
         DType::Bool => Scalar::Bool(!index.is_multiple_of(7)),
         _ if dtype.is_complex() => Scalar::Complex(Complex::new(f64::from(number), 1.0)),
