@@ -5,7 +5,6 @@
 //! * `block` says what moves for each offset: an element, or a run of them along the other axes.
 //!   Bytes are moved whatever they mean, so there is a loop for each size and none for a dtype.
 //! * [`pick`] moves by indices, and [`mod@line`] by those of the plainest arrays, [`mask`] by masks, whose elements [`count`] has counted before.
-//!
 //! * `code` and `masked` say what these kernels are on devices that compile.
 //!
 //! One side of a move is the *array*, whose elements lie at offsets; the other is *packed*, with
