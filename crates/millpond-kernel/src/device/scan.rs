@@ -79,8 +79,8 @@ pub(crate) struct ScanCode<'a> {
     pub(crate) length: usize,
 }
 
-/// The tiles of rows, and what is known of them.
-struct Tiles {
+/// How rows are cut into tiles.
+struct Cut {
     /// Tiles of each row, groups of them, and clans.
     tiles: usize,
     groups: usize,
@@ -91,7 +91,7 @@ struct Tiles {
     rows: usize,
 }
 
-impl Tiles {
+impl Cut {
     /// States that are told to others.
     fn told(&self) -> usize {
         match self.tiles {
@@ -167,7 +167,7 @@ impl ScanCode<'_> {
     }
 
     /// The tiles of rows whose packs have so many elements.
-    fn tiles(&self, pack: usize) -> Tiles {
+    fn cut(&self, pack: usize) -> Cut {
         let (method, rows) = (self.method(), self.rows.size());
         let (tile, chains, side_by_side) = match method {
             Method::Tiles => (THREADS * pack * self.packs(pack), rows, 1),
@@ -176,7 +176,7 @@ impl ScanCode<'_> {
         };
         let tiles = self.length.div_ceil(tile).max(1);
         let groups = tiles.div_ceil(FAN);
-        Tiles {
+        Cut {
             tiles,
             groups,
             // One clan more than there are, as the last may be told what lies before the next.
@@ -188,7 +188,7 @@ impl ScanCode<'_> {
 
     /// Whether the arguments of a launch fit.
     pub(crate) fn fits(&self) -> bool {
-        let arguments = self.arguments(&[], Address::new(0), &self.tiles(1));
+        let arguments = self.arguments(&[], Address::new(0), &self.cut(1));
         arguments.bytes().len() <= MOST_ARGUMENTS
     }
 
@@ -321,7 +321,7 @@ struct Kernel {{
 
     /// Bytes of scratch memory: of each word of a state that is told, and whether it is there.
     pub(crate) fn scratch(&self, _: &Machine) -> usize {
-        let told = [1, self.pack()].map(|pack| self.tiles(pack).told());
+        let told = [1, self.pack()].map(|pack| self.cut(pack).told());
         self.told_bytes(told[0].max(told[1]))
     }
 
@@ -329,14 +329,14 @@ struct Kernel {{
         (states * 2 * self.state()).next_multiple_of(16)
     }
 
-    fn arguments(&self, bases: &[Address], scratch: Address, tiles: &Tiles) -> Arguments {
+    fn arguments(&self, bases: &[Address], scratch: Address, cut: &Cut) -> Arguments {
         let mut arguments = Arguments::default();
         let sizes = [
             self.rows.size(),
             self.length,
-            tiles.tiles,
-            tiles.groups,
-            tiles.clans,
+            cut.tiles,
+            cut.groups,
+            cut.clans,
         ];
         for size in sizes {
             arguments.push((size as u64).to_ne_bytes());
@@ -370,8 +370,8 @@ struct Kernel {{
         }
         let is_wide = self.is_aligned(call.bases);
         let pack = if is_wide { self.pack() } else { 1 };
-        let tiles = self.tiles(pack);
-        let all = (tiles.chains * tiles.tiles) as u32;
+        let cut = self.cut(pack);
+        let all = (cut.chains * cut.tiles) as u32;
         let (entry, blocks) = match (self.method(), is_wide) {
             (Method::Tiles, true) => ("tiles_wide", all),
             (Method::Tiles, false) => ("tiles_narrow", all),
@@ -388,15 +388,15 @@ struct Kernel {{
             arguments,
         };
         let mut launches = Launches::new();
-        if tiles.told() > 0 {
-            let bytes = self.told_bytes(tiles.told());
+        if cut.told() > 0 {
+            let bytes = self.told_bytes(cut.told());
             let mut zeros = Arguments::default();
             zeros.push_address(call.scratch);
             zeros.push((bytes as u64).to_ne_bytes());
             let blocks = bytes.div_ceil(16 * THREADS) as u32;
             launches.push(launch("reset", blocks, zeros));
         }
-        let arguments = self.arguments(call.bases, call.scratch, &tiles);
+        let arguments = self.arguments(call.bases, call.scratch, &cut);
         launches.push(launch(entry, blocks, arguments));
         launches
     }

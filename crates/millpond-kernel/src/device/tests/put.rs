@@ -113,7 +113,7 @@ fn indices(dtype: DType, layout: &Layout, size: usize, mode: IndexMode) -> Array
     })
 }
 
-fn case(set: Set, dtype: DType, index_dtype: DType, mode: IndexMode, wrong: Option<i128>) -> Case {
+fn case(set: &Set, dtype: DType, index_dtype: DType, mode: IndexMode, wrong: Option<i128>) -> Case {
     let array = Array::of(dtype, set.array.clone(), |index| sample(dtype, index));
     let packed = Array::of(dtype, set.packed.clone(), |index| {
         sample(dtype, index * 3 + 1)
@@ -130,11 +130,11 @@ fn case(set: Set, dtype: DType, index_dtype: DType, mode: IndexMode, wrong: Opti
         found
     });
     let arrays: Vec<_> = [array, packed].into_iter().chain(found).collect();
+    let (axes, positions, along) = (set.axes, set.positions, set.along);
     Case {
         arrays,
         make: Box::new(move |arrays| {
-            let indices = set
-                .axes
+            let indices = axes
                 .iter()
                 .zip(&arrays[2..])
                 .map(|(&axis, array)| PickIndex {
@@ -150,8 +150,8 @@ fn case(set: Set, dtype: DType, index_dtype: DType, mode: IndexMode, wrong: Opti
                 array: &arrays[0].layout,
                 packed: &arrays[1].layout,
                 indices: &indices.collect::<Vec<_>>(),
-                positions: set.positions,
-                along: set.along,
+                positions,
+                along,
                 mode,
                 threads: 1,
             });
@@ -163,16 +163,10 @@ fn case(set: Set, dtype: DType, index_dtype: DType, mode: IndexMode, wrong: Opti
 
 /// Every way of setting, with elements and indices of several sizes.
 pub(super) fn puts() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for set in sets() {
-        cases.push(case(
-            set,
-            DType::Float32,
-            DType::Int64,
-            IndexMode::Check,
-            None,
-        ));
-    }
+    let plainly =
+        |set: &Set, wrong| case(set, DType::Float32, DType::Int64, IndexMode::Check, wrong);
+    let sets = sets();
+    let mut cases: Vec<_> = sets.iter().map(|set| plainly(set, None)).collect();
     let dtypes = [
         (DType::Bool, DType::Int16, IndexMode::Wrap),
         (DType::Float16, DType::Uint64, IndexMode::Check),
@@ -180,29 +174,14 @@ pub(super) fn puts() -> Vec<Case> {
         (DType::Complex128, DType::Int32, IndexMode::Clip),
     ];
     for (dtype, index_dtype, mode) in dtypes {
-        for set in sets().into_iter().take(5) {
-            cases.push(case(set, dtype, index_dtype, mode, None));
-        }
+        let few = sets.iter().take(5);
+        cases.extend(few.map(|set| case(set, dtype, index_dtype, mode, None)));
     }
     // One index outside of its axis, of few and of many.
     for number in [0, 4, 5, 6, 7, 8, 13] {
-        let [set, again] = [0, 1].map(|_| sets().remove(number));
+        let set = &sets[number];
         let size = set.array.shape()[0] as i128;
-        let dtype = DType::Int64;
-        cases.push(case(
-            set,
-            DType::Float32,
-            dtype,
-            IndexMode::Check,
-            Some(size),
-        ));
-        cases.push(case(
-            again,
-            DType::Float32,
-            dtype,
-            IndexMode::Check,
-            Some(-size - 1),
-        ));
+        cases.extend([size, -size - 1].map(|wrong| plainly(set, Some(wrong))));
     }
     cases
 }

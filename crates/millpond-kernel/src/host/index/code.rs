@@ -18,7 +18,7 @@ use crate::device::put::{Put, bytes_dtype};
 #[derive(Debug)]
 pub(super) enum Picked {
     Get(Elements),
-    Set(Put),
+    Set(Box<Put>),
 }
 
 /// Where a kernel keeps what it is on devices: nothing, if it has no code. It is small, as kernels are
@@ -103,7 +103,7 @@ impl Sides<'_> {
     fn picked(&self) -> Picked {
         match self.direction {
             Direction::Get => Picked::Get(self.get()),
-            Direction::Set => Picked::Set(self.set()),
+            Direction::Set => Picked::Set(Box::new(self.set())),
         }
     }
 
