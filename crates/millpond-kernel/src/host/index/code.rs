@@ -16,9 +16,10 @@ use crate::device::put::{Put, bytes_dtype};
 
 /// What a kernel is on devices; made when it is first asked for, since hosts need none.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "kernels box it as a whole")]
 pub(super) enum Picked {
     Get(Elements),
-    Set(Box<Put>),
+    Set(Put),
 }
 
 /// Where a kernel keeps what it is on devices: nothing, if it has no code. It is small, as kernels are
@@ -103,7 +104,7 @@ impl Sides<'_> {
     fn picked(&self) -> Picked {
         match self.direction {
             Direction::Get => Picked::Get(self.get()),
-            Direction::Set => Picked::Set(Box::new(self.set())),
+            Direction::Set => Picked::Set(self.set()),
         }
     }
 
