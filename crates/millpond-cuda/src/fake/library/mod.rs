@@ -47,6 +47,7 @@ impl Fake {
         let launched = Launched {
             arguments: Vec::new(),
             shape: [[1; 3]; 2],
+            shared_memory: 0,
         };
         {
             let world = self.shared.lock();
