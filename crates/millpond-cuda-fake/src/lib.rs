@@ -17,6 +17,8 @@
 //! `crates/millpond-cuda/src/fake` for the fake, `api/table.rs` there for the list of functions: both are
 //! parts of this crate as well, so that there is one of each.
 
+// Parts of the fake are tests of the backend, which are no tests of this crate.
+#![cfg(not(test))]
 #![allow(
     unsafe_code,
     reason = "is called as the driver is: pointers are to what its documentation says"
