@@ -84,6 +84,7 @@ impl CpuDevice {
             compiles: false,
             accelerator: None,
             shareable: arena::KINDS.to_vec(),
+            driver_pools: Vec::new(),
             float64: config.offers_float64(index),
             float16: true,
             caches,

@@ -1,23 +1,25 @@
 //! A device: its memory and its queues.
 
 use std::alloc::Layout;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use millpond_hal::{
-    Device, DeviceError, DeviceInfo, Failure, FailureKind, Partition, Program, Queue, QueueOptions,
-    RawAllocation,
+    Address, Arena, ArenaId, Device, DeviceError, DeviceInfo, DriverPool, DriverPoolOptions,
+    Failure, FailureKind, Partition, Point, Program, Queue, QueueOptions, RawAllocation,
 };
 use millpond_types::MemoryKind;
 
-use crate::api::StreamHandle;
+use crate::api::{Pointer, StreamHandle};
 use crate::card::Card;
-use crate::memory;
+use crate::memory::{self, CudaPool, Place, PoolArena};
 use crate::program;
 use crate::queue::{CudaQueue, QueueHandle, Standing};
 use crate::station::Station;
 pub(crate) use crate::station::System;
+use crate::streams::Streams;
 
 /// How long nothing may move while a device is shut down before what stands still is given up.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -53,6 +55,15 @@ impl CudaDevice {
         self.card().gone().map_or(Ok(()), Err)
     }
 
+    fn check_pools(&self, kind: MemoryKind) -> Result<(), DeviceError> {
+        if self.info().driver_pools.contains(&kind) {
+            return Ok(());
+        }
+        Err(self.unsupported(&format!(
+            "a pool of the driver's own for {kind} memory (`native`)"
+        )))
+    }
+
     fn unsupported(&self, what: &str) -> DeviceError {
         DeviceError::Unsupported {
             device: self.card().label().to_owned(),
@@ -81,6 +92,39 @@ impl Device for CudaDevice {
     unsafe fn release(&self, allocation: RawAllocation) {
         // SAFETY: the caller promises what `release` asks for.
         unsafe { memory::release(self.card(), &self.station.system, &allocation) };
+    }
+
+    fn open_arena(
+        &self,
+        kind: MemoryKind,
+        id: ArenaId,
+        descriptor: OwnedFd,
+    ) -> Result<Arc<dyn Arena>, DeviceError> {
+        self.check_alive()?;
+        self.check_pools(kind)?;
+        let (card, system) = (&self.station.card, &self.station.system);
+        let arena = PoolArena::open(card, system, id, descriptor)?;
+        Ok(Arc::new(arena))
+    }
+
+    fn create_driver_pool(
+        &self,
+        kind: MemoryKind,
+        options: &DriverPoolOptions,
+    ) -> Result<Arc<dyn DriverPool>, DeviceError> {
+        self.check_alive()?;
+        self.check_pools(kind)?;
+        let pool = CudaPool::create(&self.station.card, &self.station.system, options)?;
+        Ok(Arc::new(pool))
+    }
+
+    fn default_driver_pool(&self, kind: MemoryKind) -> Result<Arc<dyn DriverPool>, DeviceError> {
+        self.check_alive()?;
+        self.check_pools(kind)?;
+        Ok(Arc::new(CudaPool::of_process(
+            &self.station.card,
+            &self.station.system,
+        )?))
     }
 
     fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError> {
@@ -112,15 +156,39 @@ impl Device for CudaDevice {
         current.check("cuMemGetInfo", code).ok().map(|()| free)
     }
 
-    unsafe fn wait_for_stream(&self, stream: usize) -> Result<(), DeviceError> {
+    fn stream(&self) -> Result<usize, DeviceError> {
         self.check_alive()?;
-        let wait = || {
-            let current = self.card().enter()?;
+        let stream = self.card().enter();
+        let stream = stream.and_then(|current| self.station.streams.shown(&current));
+        let stream = stream.map_err(|error| self.card().refusal("stream", &error))?;
+        Ok(stream.0)
+    }
+
+    fn kind_at(&self, address: Address) -> Result<Option<MemoryKind>, DeviceError> {
+        self.check_alive()?;
+        let places = &self.station.system.places;
+        let place = places.find(self.card(), address.get() as Pointer);
+        let place = place.map_err(|error| self.card().refusal("kind_at", &error))?;
+        Ok(match place {
+            Place::Device(ordinal) if ordinal == self.card().ordinal => Some(MemoryKind::Device),
+            Place::Managed => Some(MemoryKind::Shared),
+            Place::Pinned => Some(MemoryKind::Host),
+            Place::Device(_) | Place::Pageable => None,
+        })
+    }
+
+    unsafe fn hold_stream(
+        &self,
+        stream: usize,
+        points: &[Point],
+    ) -> Result<Vec<Point>, DeviceError> {
+        self.check_alive()?;
+        let stream = StreamHandle(stream);
+        let held = self.card().enter().and_then(|current| {
             // SAFETY: the caller's promise.
-            let code = unsafe { current.api().stream_synchronize(StreamHandle(stream)) };
-            current.check("cuStreamSynchronize", code)
-        };
-        wait().map_err(|error| self.card().refusal("wait_for_stream", &error))
+            unsafe { Streams::hold(&current, &self.station, stream, points) }
+        });
+        held.map_err(|error| self.card().refusal("hold_stream", &error))
     }
 
     fn shutdown(&self) {

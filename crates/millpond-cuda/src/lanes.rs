@@ -123,6 +123,18 @@ impl Signal {
     pub(crate) const fn ticket(self) -> u64 {
         self.ticket
     }
+
+    pub(crate) const fn counter(self) -> Pointer {
+        self.counter
+    }
+
+    /// The next of the same counter.
+    pub(crate) const fn next(self) -> Self {
+        Self {
+            counter: self.counter,
+            ticket: self.ticket + 1,
+        }
+    }
 }
 
 /// The lanes of a device that nobody uses.
@@ -157,6 +169,13 @@ impl Lanes {
             ticket: 0,
             scratch: Scratch::default(),
         })
+    }
+
+    /// A counter that nobody had yet, before its first ticket.
+    pub(crate) fn new_counter(&self, current: &Current<'_>) -> Result<Signal, CudaError> {
+        let mut store = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let counter = store.counter(current)?;
+        Ok(Signal { counter, ticket: 0 })
     }
 
     /// Gives a lane back whose work is done, or whose device is lost.

@@ -24,8 +24,9 @@
 //! * A kernel that has code for devices is compiled once and launched; any other is carried out by the
 //!   host, in the same order and with the same outcome.
 //!
-//! Deliberately not done here: pools, and limits on the backlog. Not offered yet: the driver's own
-//! pools, memory that processes share.
+//! Deliberately not done here: pools, and limits on the backlog. What the driver's own pools are
+//! asked is here, what for is decided above. Not offered yet: memory that processes share, but that
+//! of the driver's pools.
 //!
 //! # Example
 //! ```
@@ -74,6 +75,7 @@ mod scratch;
 mod search;
 mod staging;
 mod station;
+mod streams;
 mod table;
 mod tried;
 

@@ -11,17 +11,19 @@ use crate::courier::Courier;
 use crate::crew::Crew;
 use crate::lanes::Lanes;
 use crate::library::{Libraries, Toolbox};
-use crate::memory::Places;
+use crate::memory::{Frees, Places};
 use crate::order::Orders;
 use crate::program::{Programs, Retired, Workshop};
 use crate::queue::Registry;
 use crate::reports::Reports;
 use crate::staging::Staging;
+use crate::streams::Streams;
 
 /// What the devices of a driver share.
 pub(crate) struct System {
     pub(crate) cards: Vec<Arc<Card>>,
     pub(crate) places: Places,
+    pub(crate) frees: Frees,
     pub(crate) registry: Registry,
     /// What makes programs of kernels, if there is a compiler.
     pub(crate) workshop: Option<Workshop>,
@@ -42,6 +44,7 @@ impl System {
             workshop,
             libraries,
             places: Places::default(),
+            frees: Frees::default(),
             registry: Registry::default(),
             linked: Mutex::default(),
         }
@@ -70,6 +73,7 @@ pub(crate) struct Station {
     pub(crate) system: Arc<System>,
     pub(crate) lanes: Lanes,
     pub(crate) staging: Staging,
+    pub(crate) streams: Streams,
     pub(crate) programs: Programs,
     pub(crate) orders: Orders,
     /// What libraries keep for the device.
@@ -95,6 +99,7 @@ impl Station {
             system: Arc::clone(system),
             lanes: Lanes::default(),
             staging: Staging::default(),
+            streams: Streams::default(),
             programs: Programs::default(),
             orders: Orders::default(),
             toolbox: Toolbox::default(),
@@ -155,6 +160,7 @@ impl Drop for Station {
             self.retired.unload(&current);
             self.reports.close(&current);
             self.staging.close(&current);
+            self.streams.close(&current);
             self.lanes.close(&current);
         }
     }

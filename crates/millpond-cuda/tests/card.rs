@@ -43,6 +43,29 @@ mod contract {
     millpond_testkit::backend_contract!(driver);
 }
 
+/// The contract of pools, for the driver's own.
+mod driver_pools {
+    use millpond_runtime::{PoolOptions, Registry};
+    use millpond_testkit::contract::pool::Place;
+
+    use super::*;
+
+    fn place() -> Place {
+        let driver: Arc<dyn Driver> = Arc::new(driver());
+        let devices = Registry::new(&[driver]);
+        Place {
+            device: devices.device("cuda:0").expect("it is there"),
+            kind: MemoryKind::Device,
+            options: PoolOptions {
+                native: true,
+                ..PoolOptions::default()
+            },
+        }
+    }
+
+    millpond_testkit::pool_contract!(place);
+}
+
 #[test]
 fn the_devices_are_what_the_driver_says() {
     for (index, device) in devices().iter().enumerate() {

@@ -1,10 +1,11 @@
 //! What a queue can be asked to do, as data.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
+use crate::driver_pool::DriverPool;
 use crate::error::Failure;
 use crate::gate::Gate;
 use crate::kernel::{Access, HostKernel, Traffic};
@@ -161,6 +162,29 @@ pub enum Command {
         /// The hint.
         advice: Advice,
     },
+    /// Memory of a pool of the driver's begins, which what follows the command may use. The driver is
+    /// asked while the command is submitted: [`Queue::submit`](crate::Queue::submit) answers its
+    /// refusal, or the address is there.
+    Allocate {
+        /// The pool, of the queue's device.
+        pool: Arc<dyn DriverPool>,
+        /// How many, a multiple of the pool's granule.
+        bytes: usize,
+        /// Where the address is put.
+        place: Arc<OnceLock<Address>>,
+    },
+    /// Memory of a pool of the driver's ends, whose uses the command follows.
+    Free {
+        /// The pool.
+        pool: Arc<dyn DriverPool>,
+        /// The first byte, as the driver gave it.
+        address: Address,
+        /// How many.
+        bytes: usize,
+    },
+    /// Completes when a stream of another library has done what it was given until the command was
+    /// submitted. A stream is what the device's own interface calls it by.
+    Stream(usize),
     /// Waits for everything before it on the queue, holds back everything after it.
     Barrier,
 }
@@ -186,7 +210,7 @@ impl Command {
         }
     }
 
-    /// The bytes that a copy, a fill or a launch uses. Other commands don't say.
+    /// The bytes that a copy, a fill, a launch or a free uses. Other commands don't say.
     ///
     /// Of a launch with the wrong number of bases, those that there are.
     #[must_use]
@@ -201,9 +225,12 @@ impl Command {
                 touch(src, bytes, Access::Read),
                 touch(dst, bytes, Access::Write),
             ]),
-            Self::Fill { dst, bytes, .. } => {
-                SmallVec::from_iter([touch(dst, bytes, Access::Write)])
-            }
+            Self::Fill { dst, bytes, .. }
+            | Self::Free {
+                address: dst,
+                bytes,
+                ..
+            } => SmallVec::from_iter([touch(dst, bytes, Access::Write)]),
             Self::Launch {
                 ref kernel,
                 ref bases,
@@ -243,6 +270,9 @@ impl fmt::Display for Command {
             Self::Gate(_) => f.write_str("gate"),
             Self::Prefetch { bytes, .. } => write!(f, "prefetch of {bytes} bytes"),
             Self::Advise { bytes, advice, .. } => write!(f, "advice {advice:?} on {bytes} bytes"),
+            Self::Allocate { bytes, .. } => write!(f, "allocation of {bytes} bytes"),
+            Self::Free { bytes, .. } => write!(f, "free of {bytes} bytes"),
+            Self::Stream(stream) => write!(f, "wait for stream {stream:#x}"),
             Self::Barrier => f.write_str("barrier"),
         }
     }

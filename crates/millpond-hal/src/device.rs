@@ -8,9 +8,11 @@ use millpond_types::MemoryKind;
 
 use crate::arena::{self, Arena, ArenaId};
 use crate::command::Address;
+use crate::driver_pool::{self, DriverPool, DriverPoolOptions};
 use crate::error::DeviceError;
 use crate::info::DeviceInfo;
 use crate::life::Life;
+use crate::point::Point;
 use crate::program::Program;
 use crate::queue::{Queue, QueueOptions};
 
@@ -78,6 +80,29 @@ pub trait Device: Send + Sync {
         arena::unsupported(&self.info().name, kind)
     }
 
+    /// Makes a pool of the driver's own.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] for kinds that [`DeviceInfo::driver_pools`] doesn't have, and for
+    /// pools that can't be shared, where that is asked for; what the driver refuses.
+    fn create_driver_pool(
+        &self,
+        kind: MemoryKind,
+        options: &DriverPoolOptions,
+    ) -> Result<Arc<dyn DriverPool>, DeviceError> {
+        let _ = options;
+        driver_pool::unsupported(&self.info().label, kind)
+    }
+
+    /// The pool that the driver itself has for a kind, from the beginning and for the whole process:
+    /// other libraries may use it too.
+    ///
+    /// # Errors
+    /// As for [`Device::create_driver_pool`].
+    fn default_driver_pool(&self, kind: MemoryKind) -> Result<Arc<dyn DriverPool>, DeviceError> {
+        driver_pool::unsupported(&self.info().label, kind)
+    }
+
     /// Makes a queue.
     ///
     /// # Errors
@@ -112,16 +137,46 @@ pub trait Device: Send + Sync {
         None
     }
 
-    /// Waits until a stream of another library on the device has done what it was given so far, for
-    /// memory that the library hands over. A stream is what the device's own interface calls it by.
+    /// A stream of the device's own for other libraries: they have it wait for work of theirs, or
+    /// theirs for it. The same one for as long as the device is there; nothing is carried out on it.
+    /// A stream is what the device's own interface calls it by.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] where there are no streams; a lost device.
+    fn stream(&self) -> Result<usize, DeviceError> {
+        Err(DeviceError::Unsupported {
+            device: self.info().label.clone(),
+            what: "a stream of its own".to_owned(),
+        })
+    }
+
+    /// The kind of the memory at an address, if it is memory that the device reaches and knows: also
+    /// that of other libraries.
+    ///
+    /// # Errors
+    /// A lost device.
+    fn kind_at(&self, address: Address) -> Result<Option<MemoryKind>, DeviceError> {
+        let _ = address;
+        Ok(None)
+    }
+
+    /// Has a stream wait for points of queues of the driver: what it is given from now on comes after
+    /// them, however they end. Answers those that the device hasn't got yet, as the host has to do
+    /// something first: for them nobody but the host can wait.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] where there are no such streams; a stream that the driver
     /// refuses, a lost device.
     ///
     /// # Safety
-    /// The stream lives until this returns.
-    unsafe fn wait_for_stream(&self, stream: usize) -> Result<(), DeviceError> {
+    /// The stream is one of the device, or one that other devices can wait on, and lives until this
+    /// returns.
+    unsafe fn hold_stream(
+        &self,
+        stream: usize,
+        points: &[Point],
+    ) -> Result<Vec<Point>, DeviceError> {
+        let _ = points;
         Err(DeviceError::Unsupported {
             device: self.info().label.clone(),
             what: format!("stream {stream:#x}"),

@@ -102,6 +102,8 @@ pub struct DeviceInfo {
     pub accelerator: Option<Box<Accelerator>>,
     /// Kinds of memory that can be shared with other processes.
     pub shareable: Vec<MemoryKind>,
+    /// Kinds of memory of which the driver has pools of its own.
+    pub driver_pools: Vec<MemoryKind>,
     /// Whether `float64` arithmetic is offered.
     pub float64: bool,
     /// Whether `float16` storage is offered.

@@ -44,7 +44,7 @@
 //! [`queue`] for the life of a command, [`command`] for what can be asked, [`kernel`] for code
 //! that a host device runs, [`code`] for what other devices compile, [`library`] for what their
 //! vendors have libraries for, [`program`] for what was compiled elsewhere, [`arena`] for memory that
-//! other processes are given.
+//! other processes are given, [`driver_pool`] for pools that the driver itself has.
 
 #[allow(
     unsafe_code,
@@ -63,6 +63,7 @@ pub mod command;
 )]
 pub mod device;
 pub mod driver;
+pub mod driver_pool;
 pub mod error;
 pub mod gate;
 pub mod info;
@@ -98,6 +99,7 @@ pub use code::DeviceCode;
 pub use command::{Address, Advice, Command, HostTask, Pattern, Submission, Touch};
 pub use device::{Device, Partition, RawAllocation};
 pub use driver::Driver;
+pub use driver_pool::{DriverPool, DriverPoolOptions, DriverPoolState, DriverReuse};
 pub use error::{DeviceError, Failure, FailureKind};
 pub use gate::Gate;
 pub use info::{Accelerator, Cache, DeviceClass, DeviceInfo, device_label};

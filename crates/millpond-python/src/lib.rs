@@ -42,5 +42,6 @@ fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     runtime::register(module)?;
     memory::register(module)?;
     tensor::register(module)?;
+    interop::allocator::register(module)?;
     interop::native::register(module)
 }

@@ -31,6 +31,8 @@ struct DeviceCore {
     /// Out of order, for copies that host code waits for.
     host_queue: Mutex<Slot>,
     current: Current,
+    /// The driver's default pools, as far as they were asked for.
+    of_driver: Mutex<[Option<Arc<PoolCore>>; 3]>,
     site: Arc<Site>,
 }
 
@@ -93,6 +95,7 @@ impl Device {
                 kind,
                 site: Arc::clone(&site),
                 is_default: true,
+                driven: None,
             };
             let pool = Arc::new(PoolCore::new(identity, PoolOptions::default(), None));
             site.add_pool(&pool);
@@ -105,6 +108,7 @@ impl Device {
             default_queue: slot(),
             host_queue: slot(),
             current: Current::default(),
+            of_driver: Mutex::default(),
             site,
         }))
     }
@@ -112,6 +116,11 @@ impl Device {
     /// What it is and can do.
     pub fn info(&self) -> &DeviceInfo {
         self.0.hal.info()
+    }
+
+    /// Whose points its queues can follow.
+    pub(crate) fn driver(&self) -> u64 {
+        self.0.driver
     }
 
     /// Whether its queues and another's can follow each other, and copy from each other's memory.
@@ -196,20 +205,6 @@ impl Device {
         self.0.hal.free_memory()
     }
 
-    /// Waits until a stream of another library on the device has done what it was given so far, for
-    /// memory that the library hands over.
-    ///
-    /// # Errors
-    /// A device without such streams; a stream that its driver refuses, a lost device.
-    ///
-    /// # Safety
-    /// The stream lives until this returns.
-    pub unsafe fn wait_for_stream(&self, stream: usize) -> Result<()> {
-        lifecycle::check("waiting for a stream")?;
-        // SAFETY: the caller's promise.
-        Ok(unsafe { self.0.hal.wait_for_stream(stream) }?)
-    }
-
     fn made_once(&self, slot: &Mutex<Slot>, options: &QueueOptions) -> Result<Queue> {
         let mut slot = lock(slot);
         if let Some(queue) = slot.queue() {
@@ -276,6 +271,24 @@ impl Device {
         }
     }
 
+    /// The driver's default pool of a kind, which `make` makes if nobody asked for it before.
+    pub(crate) fn pool_of_driver(
+        &self,
+        kind: MemoryKind,
+        make: impl FnOnce() -> Result<PoolCore>,
+    ) -> Result<Arc<PoolCore>> {
+        let mut pools = lock(&self.0.of_driver);
+        let place = &mut pools[kind as usize];
+        if let Some(pool) = place {
+            return Ok(Arc::clone(pool));
+        }
+        let pool = Arc::new(make()?);
+        *place = Some(Arc::clone(&pool));
+        drop(pools);
+        self.site().add_pool(&pool);
+        Ok(pool)
+    }
+
     pub(crate) fn hal(&self) -> &Arc<dyn hal::Device> {
         &self.0.hal
     }
@@ -295,6 +308,7 @@ impl Device {
             kind,
             site: Arc::clone(&self.0.site),
             is_default: false,
+            driven: None,
         }
     }
 

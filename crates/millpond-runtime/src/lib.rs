@@ -39,7 +39,7 @@
 extern crate self as millpond_runtime;
 
 pub mod clock;
-#[allow(unsafe_code, reason = "hands a stream of others to the driver")]
+#[allow(unsafe_code, reason = "hands programs of others to the driver")]
 pub mod device;
 pub mod error;
 pub mod event;
@@ -63,6 +63,8 @@ pub mod registry;
 #[allow(unsafe_code, reason = "imports memory of other processes")]
 pub mod sharing;
 pub mod shutdown;
+#[allow(unsafe_code, reason = "streams are others', whose lives they promise")]
+mod streams;
 mod sync;
 pub mod trace;
 pub mod waiting;
@@ -94,3 +96,4 @@ pub use queue::{BACKLOG, Hold, INLINE_NANOSECONDS, Operands, Queue, Use, close_w
 pub use registry::Registry;
 pub use sharing::{Export, ImportedPool, MemoryHandle, PoolHandle};
 pub use shutdown::shutdown;
+pub use streams::StreamAllocator;

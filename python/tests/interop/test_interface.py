@@ -116,6 +116,6 @@ def test_arrays_of_cuda_show_their_address():
         "typestr": "<f8",
         "data": (x.data.ptr, False),
         "strides": (8, 16),
-        "stream": None,
+        "stream": 1,
     }
     assert x.__cuda_array_interface__["strides"] is None

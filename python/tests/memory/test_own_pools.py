@@ -87,7 +87,6 @@ def test_handles_to_a_pool_are_equal():
         ({"maximum_size": 255}, r"maximum size of 255 bytes"),
         ({"idle_release": -0.5}, r"idle_release: expected 0 or more seconds, got -0.5"),
         ({"idle_release": float("nan")}, r"idle_release: expected 0 or more seconds, got NaN"),
-        ({"native": True}, r"`native` asks for a pool of the driver, and cpu has none"),
     ],
 )
 def test_what_a_pool_cannot_be_is_refused(arguments, message):

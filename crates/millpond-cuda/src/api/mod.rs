@@ -15,7 +15,8 @@ pub(crate) use library::start;
 pub(crate) use library::{Found, Search, search};
 pub(crate) use table::Api;
 pub(crate) use values::{
-    AT_LEAST, ATTACH_GLOBAL, AccessDescription, ContextHandle, EventHandle, FunctionHandle,
-    ModuleHandle, NON_BLOCKING, Ordinal, PORTABLE, PhysicalHandle, PhysicalProperties, Pointer,
-    READ_MOSTLY, StreamHandle, attribute, function, loading, pointer,
+    AT_LEAST, ATTACH_GLOBAL, AccessDescription, ContextHandle, EventHandle, FILE_DESCRIPTOR,
+    FunctionHandle, ModuleHandle, NON_BLOCKING, Ordinal, PORTABLE, PhysicalHandle,
+    PhysicalProperties, Pointer, PoolHandle, PoolPlace, PoolProperties, READ_MOSTLY, StreamHandle,
+    attribute, function, loading, pointer, pool,
 };

@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_void};
 
 use super::{
     AccessDescription, Code, ContextHandle, EventHandle, FunctionHandle, ModuleHandle, Ordinal,
-    PhysicalHandle, PhysicalProperties, Pointer, StreamHandle,
+    PhysicalHandle, PhysicalProperties, Pointer, PoolHandle, PoolPlace, PoolProperties,
+    StreamHandle,
 };
 use crate::table::functions;
 
@@ -55,10 +56,32 @@ functions! {
     set_access = "cuMemSetAccess"
         (address: Pointer, bytes: usize, descriptions: *const AccessDescription, count: usize);
 
+    pool_create = "cuMemPoolCreate" (pool: *mut PoolHandle, properties: *const PoolProperties);
+    pool_destroy = "cuMemPoolDestroy" (pool: PoolHandle);
+    pool_default = "cuDeviceGetDefaultMemPool" (pool: *mut PoolHandle, device: Ordinal);
+    pool_attribute = "cuMemPoolGetAttribute"
+        (pool: PoolHandle, attribute: i32, value: *mut c_void);
+    pool_set_attribute = "cuMemPoolSetAttribute"
+        (pool: PoolHandle, attribute: i32, value: *mut c_void);
+    pool_set_access = "cuMemPoolSetAccess"
+        (pool: PoolHandle, descriptions: *const AccessDescription, count: usize);
+    pool_trim = "cuMemPoolTrimTo" (pool: PoolHandle, keep: usize);
+    pool_allocate = "cuMemAllocFromPoolAsync"
+        (address: *mut Pointer, bytes: usize, pool: PoolHandle, stream: StreamHandle);
+    pool_free = "cuMemFreeAsync" (address: Pointer, stream: StreamHandle);
+    pool_export = "cuMemPoolExportToShareableHandle"
+        (descriptor: *mut i32, pool: PoolHandle, handle_type: i32, flags: u64);
+    pool_import = "cuMemPoolImportFromShareableHandle"
+        (pool: *mut PoolHandle, descriptor: usize, handle_type: i32, flags: u64);
+    pool_export_pointer = "cuMemPoolExportPointer" (place: *mut PoolPlace, address: Pointer);
+    pool_import_pointer = "cuMemPoolImportPointer"
+        (address: *mut Pointer, pool: PoolHandle, place: *const PoolPlace);
+
     stream_create = "cuStreamCreate" (stream: *mut StreamHandle, flags: u32);
     stream_destroy = "cuStreamDestroy_v2" (stream: StreamHandle);
     stream_query = "cuStreamQuery" (stream: StreamHandle);
     stream_synchronize = "cuStreamSynchronize" (stream: StreamHandle);
+    stream_capturing = "cuStreamIsCapturing" (stream: StreamHandle, status: *mut i32);
     stream_wait = "cuStreamWaitValue64_v2"
         (stream: StreamHandle, address: Pointer, value: u64, flags: u32);
     stream_write = "cuStreamWriteValue64_v2"

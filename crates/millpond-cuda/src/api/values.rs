@@ -40,6 +40,11 @@ pub(crate) struct FunctionHandle(pub(crate) usize);
 #[repr(transparent)]
 pub(crate) struct PhysicalHandle(pub(crate) u64);
 
+/// A pool of the driver's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub(crate) struct PoolHandle(pub(crate) usize);
+
 /// An address of unified addressing.
 pub(crate) type Pointer = u64;
 
@@ -103,6 +108,40 @@ impl PhysicalProperties {
     }
 }
 
+/// `CUmemPoolProps`: a pool of a device's memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct PoolProperties {
+    kind: i32,
+    pub(crate) handle_types: i32,
+    location: Location,
+    windows: *mut c_void,
+    pub(crate) maximum: usize,
+    usage: u16,
+    reserved: [u8; 54],
+}
+
+impl PoolProperties {
+    /// Memory of a device, at most so much; 0 is as much as there is.
+    pub(crate) const fn device(ordinal: Ordinal, maximum: usize, handle_types: i32) -> Self {
+        Self {
+            kind: 1,
+            handle_types,
+            location: Location::device(ordinal),
+            windows: std::ptr::null_mut(),
+            maximum,
+            usage: 0,
+            reserved: [0; 54],
+        }
+    }
+}
+
+/// `CUmemPoolPtrExportData`: where in a pool an allocation lies, for other processes.
+pub(crate) type PoolPlace = [u8; 64];
+
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+pub(crate) const FILE_DESCRIPTOR: i32 = 1;
+
 /// `CU_STREAM_NON_BLOCKING`: the stream knows nothing of the default stream.
 pub(crate) const NON_BLOCKING: u32 = 1;
 
@@ -141,7 +180,21 @@ pub(crate) mod attribute {
     pub(crate) const CONCURRENT_MANAGED: i32 = 89;
     pub(crate) const MOST_SHARED_MEMORY: i32 = 97;
     pub(crate) const VIRTUAL_MEMORY: i32 = 102;
+    pub(crate) const POOLS: i32 = 115;
+    pub(crate) const POOL_HANDLE_TYPES: i32 = 119;
     pub(crate) const STREAM_VALUES: i32 = 122;
+}
+
+/// Attributes of pools (`CUmemPool_attribute`).
+pub(crate) mod pool {
+    pub(crate) const FOLLOW_EVENTS: i32 = 1;
+    pub(crate) const OPPORTUNISTIC: i32 = 2;
+    pub(crate) const INTERNAL_DEPENDENCIES: i32 = 3;
+    pub(crate) const RELEASE_THRESHOLD: i32 = 4;
+    pub(crate) const RESERVED: i32 = 5;
+    pub(crate) const RESERVED_HIGH: i32 = 6;
+    pub(crate) const USED: i32 = 7;
+    pub(crate) const USED_HIGH: i32 = 8;
 }
 
 /// Attributes of addresses (`CUpointer_attribute`).

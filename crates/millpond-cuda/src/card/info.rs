@@ -10,6 +10,7 @@ use super::error::check;
 use super::{Card, CudaError};
 use crate::api::{Api, Code, Ordinal, attribute};
 use crate::driver::NAME;
+use crate::memory::pool;
 
 /// Alignment of every allocation: that of the driver's own.
 pub(crate) const ALIGNMENT: usize = 256;
@@ -44,6 +45,7 @@ pub(super) fn blank(index: usize, label: String) -> DeviceInfo {
         compiles: false,
         accelerator: None,
         shareable: Vec::new(),
+        driver_pools: Vec::new(),
         float64: true,
         float16: true,
     }
@@ -84,6 +86,7 @@ pub(super) fn read(card: &mut Card) -> Result<(), CudaError> {
     };
     let architecture = capability.0 * 10 + capability.1;
     let concurrent = ask(attribute::CONCURRENT_MANAGED)? != 0;
+    let pools = ask(attribute::POOLS)? != 0;
     card.architecture = architecture;
     card.concurrent_managed = concurrent;
 
@@ -101,6 +104,9 @@ pub(super) fn read(card: &mut Card) -> Result<(), CudaError> {
     info.cores = cores;
     info.memory = memory;
     info.max_allocation = memory;
+    if pools {
+        info.driver_pools = pool::KINDS.to_vec();
+    }
     info.caches.push(Cache {
         level: 2,
         bytes: l2,

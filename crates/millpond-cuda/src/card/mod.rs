@@ -129,7 +129,12 @@ impl Card {
 
     /// Whether an attribute of the device isn't 0.
     pub(crate) fn has(&self, attribute: i32) -> bool {
-        info::attribute(&*self.api, self.ordinal, attribute).is_ok_and(|value| value != 0)
+        self.ask(attribute).is_ok_and(|value| value != 0)
+    }
+
+    /// An attribute of the device.
+    pub(crate) fn ask(&self, attribute: i32) -> Result<i32, CudaError> {
+        info::attribute(&*self.api, self.ordinal, attribute)
     }
 
     /// The failure of everything that isn't finished, if the device is lost.

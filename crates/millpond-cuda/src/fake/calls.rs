@@ -1,8 +1,8 @@
 //! The calls of the fake driver.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::thread;
-use std::time::Duration;
+use std::fs::File;
+use std::os::fd::IntoRawFd;
 
 use super::code::Launched;
 use super::telling::text_of;
@@ -10,7 +10,8 @@ use super::world::{Kind, Step};
 use super::{CONTEXTS, ENTERED, ERROR, Fake, GRANULE, MEMORY};
 use crate::api::{
     AccessDescription, Api, Code, ContextHandle, EventHandle, FunctionHandle, ModuleHandle,
-    Ordinal, PhysicalHandle, PhysicalProperties, Pointer, StreamHandle, function, loading,
+    Ordinal, PhysicalHandle, PhysicalProperties, Pointer, PoolHandle, PoolPlace, PoolProperties,
+    StreamHandle, function, loading,
 };
 
 /// Writes an answer.
@@ -452,14 +453,176 @@ impl Api for Fake {
         self.step("cuMemPrefetchAsync", stream, Step::Touch { address, bytes })
     }
 
+    /// Waits for a stream that is idle: that is all that is asked of it.
     unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Code {
-        loop {
-            // SAFETY: the caller's promise.
-            match unsafe { self.stream_query(stream) } {
-                Code::NOT_READY => thread::sleep(Duration::from_micros(50)),
-                code => return code,
+        self.call_within("cuStreamSynchronize", |world, _| {
+            match world.streams.get(&stream) {
+                Some(steps) if steps.is_empty() => {
+                    world.observe(stream);
+                    Code::SUCCESS
+                }
+                Some(_) => Code::NOT_READY,
+                None => Code::INVALID_HANDLE,
             }
-        }
+        })
+    }
+
+    unsafe fn stream_capturing(&self, stream: StreamHandle, status: *mut i32) -> Code {
+        self.call_within("cuStreamIsCapturing", |world, _| {
+            if !world.streams.contains_key(&stream) {
+                return Code::INVALID_HANDLE;
+            }
+            let captured = i32::from(world.captured == Some(stream));
+            // SAFETY: the caller's promise.
+            unsafe { answer(status, captured) }
+        })
+    }
+
+    unsafe fn pool_create(&self, pool: *mut PoolHandle, properties: *const PoolProperties) -> Code {
+        // SAFETY: the caller's promise.
+        let properties = unsafe { *properties };
+        self.call_within("cuMemPoolCreate", |world, device| {
+            let handle = world.add_pool(device, &properties);
+            // SAFETY: the caller's promise.
+            unsafe { answer(pool, handle) }
+        })
+    }
+
+    unsafe fn pool_destroy(&self, pool: PoolHandle) -> Code {
+        self.call("cuMemPoolDestroy", |world| world.destroy_pool(pool))
+    }
+
+    unsafe fn pool_default(&self, pool: *mut PoolHandle, device: Ordinal) -> Code {
+        self.call_within("cuDeviceGetDefaultMemPool", |world, _| {
+            // SAFETY: the caller's promise.
+            unsafe { answer(pool, world.default_pool(device)) }
+        })
+    }
+
+    unsafe fn pool_attribute(&self, pool: PoolHandle, attribute: i32, value: *mut c_void) -> Code {
+        self.call_within("cuMemPoolGetAttribute", |world, _| {
+            match world.pool_value(pool, attribute) {
+                // SAFETY: the caller's promise: what is asked for has 64 bits.
+                Some(known) => unsafe { answer(value.cast(), known) },
+                None => Code::INVALID_VALUE,
+            }
+        })
+    }
+
+    unsafe fn pool_set_attribute(
+        &self,
+        pool: PoolHandle,
+        attribute: i32,
+        value: *mut c_void,
+    ) -> Code {
+        // SAFETY: the caller's promise: a number of 64 bits, or one whose lower half it is.
+        let value = unsafe { value.cast::<u64>().read() };
+        self.call_within("cuMemPoolSetAttribute", |world, _| {
+            world.set_pool_value(pool, attribute, value)
+        })
+    }
+
+    unsafe fn pool_set_access(
+        &self,
+        pool: PoolHandle,
+        _descriptions: *const AccessDescription,
+        count: usize,
+    ) -> Code {
+        assert!(count > 0);
+        self.call_within("cuMemPoolSetAccess", |world, _| {
+            world.let_into_pool(pool, count)
+        })
+    }
+
+    unsafe fn pool_trim(&self, pool: PoolHandle, keep: usize) -> Code {
+        self.call_within("cuMemPoolTrimTo", |world, _| world.trim_pool(pool, keep))
+    }
+
+    unsafe fn pool_allocate(
+        &self,
+        address: *mut Pointer,
+        bytes: usize,
+        pool: PoolHandle,
+        stream: StreamHandle,
+    ) -> Code {
+        self.call_within("cuMemAllocFromPoolAsync", |world, _| {
+            match world.allocate_from_pool(pool, bytes, stream) {
+                // SAFETY: the caller's promise.
+                Ok(block) => unsafe { answer(address, block) },
+                Err(code) => code,
+            }
+        })
+    }
+
+    unsafe fn pool_free(&self, address: Pointer, stream: StreamHandle) -> Code {
+        self.call_within("cuMemFreeAsync", |world, _| {
+            world.free_to_pool(address, stream)
+        })
+    }
+
+    unsafe fn pool_export(
+        &self,
+        descriptor: *mut i32,
+        pool: PoolHandle,
+        _handle_type: i32,
+        _flags: u64,
+    ) -> Code {
+        self.call_within("cuMemPoolExportToShareableHandle", |world, _| {
+            let file = File::open("/dev/null");
+            let (Some(_), Ok(file)) = (world.pool_access(pool), file) else {
+                return Code::INVALID_VALUE;
+            };
+            // SAFETY: the caller's promise.
+            unsafe { answer(descriptor, file.into_raw_fd()) }
+        })
+    }
+
+    unsafe fn pool_import(
+        &self,
+        pool: *mut PoolHandle,
+        _descriptor: usize,
+        _handle_type: i32,
+        _flags: u64,
+    ) -> Code {
+        self.call_within("cuMemPoolImportFromShareableHandle", |world, device| {
+            let handle = world.add_pool(device, &PoolProperties::device(device, 0, 0));
+            // SAFETY: the caller's promise.
+            unsafe { answer(pool, handle) }
+        })
+    }
+
+    unsafe fn pool_export_pointer(&self, place: *mut PoolPlace, address: Pointer) -> Code {
+        self.call_within("cuMemPoolExportPointer", |world, _| {
+            let Some(bytes) = world.pooled_bytes(address) else {
+                return Code::INVALID_VALUE;
+            };
+            let mut told: PoolPlace = [0; 64];
+            told[..8].copy_from_slice(&(bytes as u64).to_ne_bytes());
+            // SAFETY: the caller's promise.
+            unsafe { answer(place, told) }
+        })
+    }
+
+    /// The memory is other memory here, as two processes have no fake in common.
+    unsafe fn pool_import_pointer(
+        &self,
+        address: *mut Pointer,
+        _pool: PoolHandle,
+        place: *const PoolPlace,
+    ) -> Code {
+        // SAFETY: the caller's promise.
+        let place = unsafe { *place };
+        self.call_within("cuMemPoolImportPointer", |world, device| {
+            let told = u64::from_ne_bytes(*place.first_chunk().expect("it is longer"));
+            if told == 0 {
+                return Code::INVALID_VALUE;
+            }
+            let block = world.add(told as usize, 512, Kind::Device(device));
+            // SAFETY: the caller's promise.
+            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe {
+                answer(address, block)
+            })
+        })
     }
 
     unsafe fn module_load(&self, module: *mut ModuleHandle, image: *const c_void) -> Code {

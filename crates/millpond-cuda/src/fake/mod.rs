@@ -15,12 +15,14 @@ mod compiler;
 mod engine;
 #[cfg(test)]
 mod library;
+mod pools;
 mod telling;
 #[cfg(test)]
 mod tests;
 mod world;
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -176,6 +178,75 @@ impl Fake {
         let world = self.shared.lock();
         let streams = world.streams.len() + world.events;
         (world.retained, streams, world.physical)
+    }
+
+    /// How many pools there are that were made, with those that wait for their last memory.
+    pub(crate) fn pools(&self) -> usize {
+        self.shared.lock().count_pools()
+    }
+
+    /// An attribute of a pool.
+    pub(crate) fn pool_value(&self, pool: usize, attribute: i32) -> Option<u64> {
+        let pool = crate::api::PoolHandle(pool);
+        self.shared.lock().pool_value(pool, attribute)
+    }
+
+    /// How many devices were let into a pool.
+    pub(crate) fn access(&self, pool: usize) -> Option<usize> {
+        self.shared.lock().pool_access(crate::api::PoolHandle(pool))
+    }
+
+    /// Leaves so much of a device to pools.
+    pub(crate) fn limit_pools(&self, bytes: usize) {
+        self.shared.lock().room_for_pools = bytes;
+    }
+
+    /// A stream of another library's.
+    pub(crate) fn stream(&self) -> StreamHandle {
+        self.shared.lock().add_stream()
+    }
+
+    /// Has a stream of another library's fill memory.
+    pub(crate) fn fill_on(&self, stream: StreamHandle, address: usize, value: u8, count: usize) {
+        let address = address as crate::api::Pointer;
+        let step = Step::set(address, count, &[value], count, 1);
+        let mut world = self.shared.lock();
+        let steps = world.streams.get_mut(&stream).expect("a stream of ours");
+        steps.push_back(step);
+        drop(world);
+        self.shared.wake.notify_all();
+    }
+
+    /// Has a stream of another library's copy memory.
+    pub(crate) fn copy_on(&self, stream: StreamHandle, src: usize, dst: usize, bytes: usize) {
+        let (src, dst) = (src as crate::api::Pointer, dst as crate::api::Pointer);
+        let mut world = self.shared.lock();
+        let steps = world.streams.get_mut(&stream).expect("a stream of ours");
+        steps.push_back(Step::Copy { dst, src, bytes });
+        drop(world);
+        self.shared.wake.notify_all();
+    }
+
+    /// Whether a stream has nothing left to do.
+    pub(crate) fn is_idle(&self, stream: StreamHandle) -> bool {
+        let world = self.shared.lock();
+        world.streams.get(&stream).is_some_and(VecDeque::is_empty)
+    }
+
+    /// Has the work of a stream recorded into a graph.
+    pub(crate) fn capture(&self, stream: StreamHandle) {
+        self.shared.lock().captured = Some(stream);
+    }
+
+    /// Lets a stream stand still, or go on.
+    pub(crate) fn hold(&self, stream: StreamHandle, held: bool) {
+        let mut world = self.shared.lock();
+        world.held.retain(|it| *it != stream);
+        if held {
+            world.held.push(stream);
+        }
+        drop(world);
+        self.shared.wake.notify_all();
     }
 
     /// How many allocations live, and how many streams.

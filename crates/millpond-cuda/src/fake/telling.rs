@@ -39,6 +39,8 @@ impl World {
             attribute::CAPABILITY_MAJOR => 9,
             attribute::UNIFIED_ADDRESSING
             | attribute::VIRTUAL_MEMORY
+            | attribute::POOLS
+            | attribute::POOL_HANDLE_TYPES
             | attribute::CONCURRENT_MANAGED
             | attribute::STREAM_VALUES => 1,
             _ => 0,

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use millpond_testkit::dice::Dice;
 
+use super::MEMORY;
 use super::code::{Entry, Launched};
+use super::pools::Pools;
 use crate::api::{Code, EventHandle, FunctionHandle, ModuleHandle, Ordinal, Pointer, StreamHandle};
 
 /// What new memory holds, so that nobody takes it for zeros.
@@ -23,6 +25,8 @@ pub(super) enum Kind {
     Reserved,
     /// Memory that nobody may use yet.
     Mapped,
+    /// Memory of a pool that is free, or that no stream has come to.
+    Pooled(Ordinal),
 }
 
 /// Memory that lives.
@@ -55,6 +59,12 @@ pub(super) enum Step {
     Run(Entry, Launched),
     Write(Pointer, u64),
     Wait(Pointer, u64),
+    /// Memory of a pool begins.
+    Begin(Pointer, Ordinal),
+    /// Memory of a pool ends, with the number of its free.
+    End(Pointer, usize),
+    /// What comes next waits for a free.
+    Until(usize),
 }
 
 impl Step {
@@ -113,6 +123,13 @@ pub(super) struct World {
     pub(super) ended: bool,
     /// Whether the host can't reach device memory.
     hides: bool,
+    pub(super) pools: Pools,
+    /// Bytes of a device that pools may have.
+    pub(super) room_for_pools: usize,
+    /// The stream whose work is recorded.
+    pub(super) captured: Option<StreamHandle>,
+    /// Streams that stand still.
+    pub(super) held: Vec<StreamHandle>,
     dice: Dice,
 }
 
@@ -141,6 +158,10 @@ impl World {
             paused: false,
             ended: false,
             hides,
+            pools: Pools::default(),
+            room_for_pools: MEMORY,
+            captured: None,
+            held: Vec::new(),
             dice: Dice::numbered(7),
         }
     }
@@ -203,6 +224,19 @@ impl World {
         }
     }
 
+    /// Takes memory of a pool from who used it; whether it was used.
+    pub(super) fn retire(&mut self, address: Pointer) -> bool {
+        let block = self.blocks.get_mut(&address);
+        let Some((block, device)) = block.and_then(|block| match block.kind {
+            Kind::Device(device) => Some((block, device)),
+            _ => None,
+        }) else {
+            return false;
+        };
+        block.kind = Kind::Pooled(device);
+        true
+    }
+
     pub(super) fn kind_of(&self, address: Pointer) -> Option<Kind> {
         let (first, block) = self.blocks.range(..=address).next_back()?;
         (address - first < block.layout.size() as Pointer).then_some(block.kind)
@@ -235,7 +269,7 @@ impl World {
     pub(super) fn is_live(&self, address: Pointer, bytes: usize) -> bool {
         let block = self.blocks.range(..=address).next_back();
         block.is_some_and(|(first, block)| {
-            let usable = !matches!(block.kind, Kind::Reserved | Kind::Mapped);
+            let usable = !matches!(block.kind, Kind::Reserved | Kind::Mapped | Kind::Pooled(_));
             usable && (address - first) as usize + bytes <= block.layout.size()
         })
     }
@@ -248,8 +282,10 @@ impl World {
         let may: Vec<StreamHandle> = self
             .streams
             .iter()
+            .filter(|(handle, _)| !self.held.contains(handle))
             .filter(|(_, steps)| match steps.front() {
                 Some(Step::Wait(address, value)) => counter(*address) >= *value,
+                Some(Step::Until(end)) => self.has_ended(*end),
                 Some(_) => true,
                 None => false,
             })
@@ -311,6 +347,12 @@ impl World {
                 unsafe { (*place).store(value, Ordering::Release) };
             }
             Step::Wait(address, _) => return self.is_live(address, 8),
+            Step::Until(_) => {}
+            Step::Begin(address, device) => {
+                let (from, to) = (Kind::Pooled(device), Kind::Device(device));
+                return self.turn(address, from, to) == Code::SUCCESS;
+            }
+            Step::End(address, end) => return self.end(address, end),
         }
         true
     }

@@ -3,12 +3,14 @@
 //! Device memory from 2 MiB on is physical memory that is mapped into addresses of its own, which
 //! the other devices that can are let into as well; smaller pieces come from the driver's own
 //! allocator. Host memory is pinned and reached by all devices. Shared memory is managed by the
-//! driver, which moves its pages.
+//! driver, which moves its pages. Of device memory the driver has pools of its own as well.
 //!
 //! Pools stand in front of this, so it keeps nothing.
 
 mod mapped;
 mod place;
+pub(crate) mod pool;
+mod pool_arena;
 
 use std::alloc::Layout;
 
@@ -16,6 +18,8 @@ use millpond_hal::{Address, DeviceError, RawAllocation};
 use millpond_types::MemoryKind;
 
 pub(crate) use place::{Place, Places, Record};
+pub(crate) use pool::{CudaPool, Frees};
+pub(crate) use pool_arena::PoolArena;
 
 use crate::api::{ATTACH_GLOBAL, PORTABLE, Pointer, attribute};
 use crate::card::{Card, CudaError, Current};
@@ -35,6 +39,8 @@ pub(crate) enum Origin {
     Plain,
     /// By mapping.
     Mapped(Mapped),
+    /// From a pool of the driver's.
+    Pool,
     /// By `cuMemHostAlloc`.
     Pinned,
     /// By `cuMemAllocManaged`.
@@ -156,7 +162,7 @@ pub(crate) unsafe fn release(card: &Card, system: &System, allocation: &RawAlloc
     let api = current.api();
     let code = match record.origin {
         // SAFETY: the address is the one that the driver gave; the caller promises the rest.
-        Origin::Plain | Origin::Managed => unsafe { api.free(record.base) },
+        Origin::Plain | Origin::Managed | Origin::Pool => unsafe { api.free(record.base) },
         Origin::Pinned => {
             let pointer = std::ptr::with_exposed_provenance_mut(record.base as usize);
             // SAFETY: as above.

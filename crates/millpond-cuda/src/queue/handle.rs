@@ -75,7 +75,11 @@ impl CudaQueue {
             if self.station.is_closing() {
                 return Err(shut_down(self.station.card.label()));
             }
+            let early = self.begin_early(&mut state, &command)?;
             let sequence = state.line.push(command, route, notes, shares, blockers);
+            if let Some(signal) = early {
+                state.line.follow(sequence, signal);
+            }
             if let Some(recorder) = &mut state.recorder {
                 recorder.submitted(sequence, now());
             }

@@ -9,7 +9,7 @@ use super::fill;
 use super::line::{Begun, Flight};
 use super::route::Route;
 use super::{CudaQueue, LANES, State};
-use crate::api::{Pointer, READ_MOSTLY};
+use crate::api::{Pointer, PoolHandle, READ_MOSTLY};
 use crate::card::{CudaError, Current};
 use crate::lanes::Lane;
 use crate::program::LoadedEntry;
@@ -91,7 +91,7 @@ impl CudaQueue {
     }
 
     /// The lane for the next command: the only one of a queue in order, else one that is idle.
-    fn choose(&self, state: &mut State) -> Result<usize, CudaError> {
+    pub(super) fn choose(&self, state: &mut State) -> Result<usize, CudaError> {
         let most = if self.in_order { 1 } else { LANES };
         let lanes = &mut state.lanes;
         if let Some(idle) = lanes.iter().position(Lane::is_idle) {
@@ -168,7 +168,20 @@ impl CudaQueue {
                 let code = unsafe { api.advise(address, bytes, READ_MOSTLY, ordinal) };
                 hint(current, "cuMemAdvise", code)
             }
-            // The driver has no word for other advice; a barrier is order alone.
+            Command::Free {
+                ref pool, address, ..
+            } => {
+                let base = address.get() as Pointer;
+                // First, as the driver may give it to anybody once it has it back.
+                self.station.system.places.remove(base);
+                // SAFETY: a pool gave the memory at this address, and its uses come before (A3).
+                let code = unsafe { api.pool_free(base, stream) };
+                let frees = &self.station.system.frees;
+                frees.note(PoolHandle(pool.handle()), stream);
+                current.check("cuMemFreeAsync", code)
+            }
+            // An allocation was made when it was submitted. The driver has no word for other advice;
+            // a barrier is order alone.
             _ => Ok(()),
         }
     }

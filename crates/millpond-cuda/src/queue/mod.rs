@@ -11,6 +11,7 @@
 //! No lock is held while foreign code runs, and no two locks of queues are held at once.
 
 mod dependent;
+mod early;
 mod fill;
 mod handle;
 mod host;
@@ -34,6 +35,7 @@ use smallvec::SmallVec;
 pub(crate) use dependent::Callback;
 pub(crate) use handle::QueueHandle;
 pub(crate) use launch::give as give_launch;
+pub(crate) use line::Standpoint;
 pub(crate) use registry::Registry;
 
 use crate::clock::Around;

@@ -5,9 +5,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
-use millpond_hal::QueueId;
+use millpond_hal::{Point, QueueId};
 
 use super::CudaQueue;
+use super::line::Standpoint;
 
 /// The queues of a driver that are alive.
 #[derive(Default)]
@@ -29,6 +30,15 @@ impl Registry {
     pub(super) fn find(&self, id: QueueId) -> Option<Arc<CudaQueue>> {
         let queues = self.0.read().unwrap_or_else(PoisonError::into_inner);
         queues.get(&id)?.upgrade()
+    }
+
+    /// Where a command stands, after a look at the device.
+    pub(crate) fn standpoint(&self, point: Point) -> Standpoint {
+        let queue = self.find(point.queue);
+        queue.map_or(Standpoint::Reached, |queue| {
+            queue.poll();
+            queue.lock().line.standpoint(point.sequence)
+        })
     }
 
     /// All queues that are alive.

@@ -87,6 +87,9 @@ impl Route {
                 }
                 Self::Lane
             }
+            // What they follow was done when they were submitted, or is done on a stream.
+            Command::Allocate { .. } | Command::Free { .. } => Self::Lane,
+            Command::Stream(_) => Self::Nothing,
             Command::Barrier if in_order => Self::Nothing,
             Command::Barrier => Self::Host,
             Command::Copy { bytes: 0, .. }

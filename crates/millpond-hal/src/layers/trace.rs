@@ -138,6 +138,14 @@ pub enum TraceCommand {
         bytes: usize,
         advice: Advice,
     },
+    Allocate {
+        bytes: usize,
+    },
+    Free {
+        address: Address,
+        bytes: usize,
+    },
+    Stream(usize),
     Barrier,
 }
 
@@ -179,6 +187,9 @@ impl From<&Command> for TraceCommand {
                 bytes,
                 advice,
             },
+            Command::Allocate { bytes, .. } => Self::Allocate { bytes },
+            Command::Free { address, bytes, .. } => Self::Free { address, bytes },
+            Command::Stream(stream) => Self::Stream(stream),
             Command::Barrier => Self::Barrier,
         }
     }

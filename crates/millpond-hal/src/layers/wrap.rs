@@ -10,9 +10,10 @@ use millpond_types::MemoryKind;
 
 use super::arena::LayeredArena;
 use crate::arena::{Arena, ArenaId, Place};
-use crate::command::Submission;
+use crate::command::{Address, Submission};
 use crate::device::{Device, Partition, RawAllocation};
 use crate::driver::Driver;
+use crate::driver_pool::{DriverPool, DriverPoolOptions};
 use crate::error::{DeviceError, Failure};
 use crate::info::DeviceInfo;
 use crate::life::Life;
@@ -272,6 +273,18 @@ impl<L: Layer> Device for LayeredDevice<L> {
         Ok(self.wrap_arena(arena))
     }
 
+    fn create_driver_pool(
+        &self,
+        kind: MemoryKind,
+        options: &DriverPoolOptions,
+    ) -> Result<Arc<dyn DriverPool>, DeviceError> {
+        self.site.device.create_driver_pool(kind, options)
+    }
+
+    fn default_driver_pool(&self, kind: MemoryKind) -> Result<Arc<dyn DriverPool>, DeviceError> {
+        self.site.device.default_driver_pool(kind)
+    }
+
     fn create_queue(&self, options: &QueueOptions) -> Result<Arc<dyn Queue>, DeviceError> {
         Ok(Arc::new(LayeredQueue {
             inner: self.layer.create_queue(&self.site, options)?,
@@ -295,9 +308,21 @@ impl<L: Layer> Device for LayeredDevice<L> {
         self.site.device.free_memory()
     }
 
-    unsafe fn wait_for_stream(&self, stream: usize) -> Result<(), DeviceError> {
+    fn stream(&self) -> Result<usize, DeviceError> {
+        self.site.device.stream()
+    }
+
+    fn kind_at(&self, address: Address) -> Result<Option<MemoryKind>, DeviceError> {
+        self.site.device.kind_at(address)
+    }
+
+    unsafe fn hold_stream(
+        &self,
+        stream: usize,
+        points: &[Point],
+    ) -> Result<Vec<Point>, DeviceError> {
         // SAFETY: the caller's promise.
-        unsafe { self.site.device.wait_for_stream(stream) }
+        unsafe { self.site.device.hold_stream(stream, points) }
     }
 
     fn listens(&self) -> bool {

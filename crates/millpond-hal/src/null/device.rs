@@ -85,6 +85,7 @@ impl NullDevice {
                 compiles: false,
                 accelerator: None,
                 shareable: Vec::new(),
+                driver_pools: Vec::new(),
                 float64: true,
                 float16: true,
             },

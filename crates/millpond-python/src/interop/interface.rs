@@ -1,17 +1,13 @@
-//! Arrays as dictionaries, which objects of other packages show and read without a class of ours.
-//!
-//! * `__millpond_array_interface__` names the memory object and the queue beside layout and dtype. Order goes with the
-//!   memory, so nothing is waited for, on either side.
-//! * `__cuda_array_interface__`, version 3, has an address only; reading it waits. Arrays of other devices lack it.
+//! Arrays as a dictionary, `__millpond_array_interface__`, which objects of other packages show and read without a class
+//! of ours. It names the memory object and the queue beside layout and dtype. Order goes with the memory, so nothing is
+//! waited for, on either side.
 
 use millpond::tensor::Tensor;
-use millpond::types::{DType, Kind};
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::gil;
 use crate::memory::PyMemory;
 use crate::runtime::PyQueue;
 use crate::tensor::dtype::DTypeLike;
@@ -98,63 +94,4 @@ fn row_major(shape: &[usize]) -> Vec<isize> {
         strides[axis - 1] = strides[axis] * shape[axis].max(1).cast_signed();
     }
     strides
-}
-
-/// What `__cuda_array_interface__` of an array is: nothing is pending on its elements any more, so that no stream is named.
-///
-/// # Errors
-/// `AttributeError` for devices without CUDA, `TypeError` for a dtype that can't be said; the failure of what computed the
-/// elements.
-pub(crate) fn by_address<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
-    let device = tensor.device();
-    if device.info().backend != "cuda" {
-        return Err(PyAttributeError::new_err(format!(
-            "arrays of {device} have no __cuda_array_interface__"
-        )));
-    }
-    gil::wait_idle(py, tensor.memory())?;
-    let size = tensor.item_size() as isize;
-    let strides: Vec<isize> = tensor
-        .strides()
-        .iter()
-        .map(|stride| stride * size)
-        .collect();
-    let address = if tensor.size() == 0 {
-        0
-    } else {
-        tensor.address().get()
-    };
-    let dictionary = PyDict::new(py);
-    dictionary.set_item("version", 3)?;
-    dictionary.set_item("shape", PyTuple::new(py, tensor.shape())?)?;
-    dictionary.set_item("typestr", typestr(tensor.dtype())?)?;
-    dictionary.set_item("data", (address, tensor.is_read_only()))?;
-    if tensor.is_contiguous() {
-        dictionary.set_item("strides", py.None())?;
-    } else {
-        dictionary.set_item("strides", PyTuple::new(py, strides)?)?;
-    }
-    dictionary.set_item("stream", py.None())?;
-    Ok(dictionary)
-}
-
-/// A dtype as NumPy's array interface writes it.
-fn typestr(dtype: DType) -> PyResult<String> {
-    let letter = match dtype.kind() {
-        Kind::Bool => 'b',
-        Kind::Int => 'i',
-        Kind::Uint => 'u',
-        Kind::Complex => 'c',
-        Kind::Float if dtype == DType::Bfloat16 => {
-            return Err(PyTypeError::new_err(format!("{dtype} has no type string")));
-        }
-        Kind::Float => 'f',
-    };
-    let size = dtype.size();
-    let order = match size {
-        1 => '|',
-        _ if cfg!(target_endian = "little") => '<',
-        _ => '>',
-    };
-    Ok(format!("{order}{letter}{size}"))
 }

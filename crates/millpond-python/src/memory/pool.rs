@@ -32,7 +32,9 @@ use crate::tensor::place::{DeviceLike, device_or_default};
 /// Freed memory may be used by another queue that is ordered behind the free (`follow_events`), by
 /// anyone once the free has completed (`opportunistic`), and by a queue that is made to wait for it
 /// (`internal_dependencies`). With `shareable=True` its memory can be given to other processes, for
-/// kinds that are in `Device.shareable`. `native` asks for the driver's own pool, where there is one.
+/// kinds that are in `Device.shareable`. `native=True` makes a pool of the driver's own, for kinds that are
+/// in `Device.driver_pools`: each allocation and free is a command, and the driver decides which freed
+/// memory serves again. It has no `idle_release`, `max_poolable` and `min_driver_alloc`.
 #[pyclass(frozen, eq, hash, name = "Pool", module = "millpond.memory")]
 #[derive(PartialEq, Hash)]
 pub(crate) struct PyPool(pub(crate) Pool);
@@ -220,6 +222,19 @@ impl PyPool {
     #[getter]
     fn is_closed(&self) -> bool {
         self.0.is_closed()
+    }
+
+    /// Whether it is a pool of the driver's own.
+    #[getter]
+    fn native(&self) -> bool {
+        self.0.is_native()
+    }
+
+    /// What the driver calls it by, of a pool of its own, as a number: a `CUmemoryPool` on NVIDIA's
+    /// devices, which lives as long as the pool; None of other pools.
+    #[getter]
+    fn native_handle(&self) -> Option<usize> {
+        self.0.native_handle()
     }
 
     /// Whether its memory is what `Pool.over` was given.
@@ -451,6 +466,25 @@ fn default_pool(
     Ok(PyPool(device.default_pool(kind)))
 }
 
+/// The pool that the driver of a device has for a kind of memory itself.
+///
+/// Other libraries of the process may use it too, and what it has reserved is theirs as well. It can't be
+/// closed, and what others set of it stays until it is set here. A device without one raises
+/// `millpond.DeviceError`.
+#[pyfunction]
+#[pyo3(
+    signature = (device=None, kind=MemoryKind::Device),
+    text_signature = "(device=None, kind='device')"
+)]
+fn driver_pool(
+    py: Python<'_>,
+    device: Option<DeviceLike>,
+    #[pyo3(from_py_with = options::kind)] kind: MemoryKind,
+) -> PyResult<PyPool> {
+    let device = device_or_default(device)?;
+    gil::submit(py, || device.driver_pool(kind)).map(PyPool)
+}
+
 /// The pool that allocations of a kind on a device come from that name none.
 ///
 /// It is that of the thread's innermost `use_pool`, else the one that was set for the device by
@@ -481,6 +515,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPool>()?;
     module.add_class::<PyFit>()?;
     module.add_function(wrap_pyfunction!(default_pool, module)?)?;
+    module.add_function(wrap_pyfunction!(driver_pool, module)?)?;
     module.add_function(wrap_pyfunction!(current_pool, module)?)?;
     module.add_function(wrap_pyfunction!(set_current_pool, module)?)
 }

@@ -172,6 +172,21 @@ impl PyDevice {
         PyTuple::new(py, self.0.info().shareable.iter().map(|kind| kind.name()))
     }
 
+    /// Kinds of memory of which the driver has pools of its own: `Pool(..., native=True)`.
+    #[getter]
+    fn driver_pools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let kinds = self.0.info().driver_pools.iter();
+        PyTuple::new(py, kinds.map(|kind| kind.name()))
+    }
+
+    /// A stream of the device's own, as a number, for libraries that have a stream wait for their work;
+    /// the same one whenever it is asked for. Nothing of millpond's is carried out on it. The CPU has none.
+    #[getter]
+    fn stream(&self) -> PyResult<usize> {
+        gil::enter();
+        self.0.stream().raise()
+    }
+
     /// Whether it computes with float64.
     #[getter]
     fn has_float64(&self) -> bool {

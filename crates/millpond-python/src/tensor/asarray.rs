@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::Raise;
-use crate::interop::{buffer_protocol, dlpack, interface};
+use crate::interop::{buffer_protocol, by_address, dlpack, interface};
 use crate::runtime::PyQueue;
 use crate::tensor::array::PyArray;
 use crate::tensor::dtype::DTypeLike;
@@ -24,7 +24,7 @@ use crate::tensor::{foreign, order, scalar, sequence};
 /// ----------
 /// obj : object
 ///     An array, a number, nested sequences of numbers or arrays, or an object with the DLPack or
-///     the buffer protocol, such as an array of NumPy.
+///     the buffer protocol or `__cuda_array_interface__`, such as an array of NumPy.
 /// dtype : dtype, optional
 ///     The default is what holds all elements.
 /// device : Device, Queue or str, optional
@@ -424,6 +424,9 @@ fn imported(
     let object = arranged.as_ref().unwrap_or(object);
     if object.hasattr("__dlpack__")? {
         return dlpack::import(py, object, None, copy);
+    }
+    if let Some(tensor) = by_address::import(object)? {
+        return Ok(tensor);
     }
     Err(PyTypeError::new_err(format!(
         "asarray: expected an array, a number, nested sequences of them or an object with the \

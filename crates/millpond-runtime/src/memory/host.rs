@@ -68,7 +68,7 @@ impl Allocation {
         home.with_line(|_| self.block().tracking.is_idle(home.native()))
     }
 
-    fn dependencies(&self, access: Access) -> Result<Dependencies> {
+    pub(crate) fn dependencies(&self, access: Access) -> Result<Dependencies> {
         lifecycle::check("waiting for memory")?;
         let home = self.block().home();
         let mut found = Dependencies::default();

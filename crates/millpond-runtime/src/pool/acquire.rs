@@ -52,6 +52,18 @@ impl Found {
         })
     }
 
+    /// Bytes that the driver gave, whose uses come behind that.
+    pub(crate) fn given(base: Address, tracking: Tracking, wish: &Wish<'_>) -> Self {
+        Self::Extent(Extent {
+            base,
+            capacity: wish.size,
+            tracking,
+            class: wish.class,
+            fresh: true,
+            zeroed: false,
+        })
+    }
+
     pub(crate) fn pending(base: Address, conditions: &Conditions, wish: &Wish<'_>) -> Self {
         Self::Extent(Extent {
             base,
@@ -202,11 +214,16 @@ impl PoolCore {
             wish.class = Class::Dedicated;
             wish = wish.exact();
         }
+        if let Some(driven) = &self.driven {
+            wish = self.driven_wish(driven, wish)?;
+        }
         let charge = match Tag::current() {
             None => None,
             Some(tag) => {
                 let charge = self.charge(&tag, wish.size).or_else(|_| {
-                    wish = wish.exact();
+                    if self.driven.is_none() {
+                        wish = wish.exact();
+                    }
                     self.charge(&tag, wish.size)
                 })?;
                 // What is granted at most is what was charged.
@@ -214,9 +231,13 @@ impl PoolCore {
                 Some(charge)
             }
         };
-        let (mut allocation, known_zero, fresh) = match self.take_cached(&wish)? {
-            Some(allocation) => (allocation, false, false),
-            None => self.allocate_slowly(&wish)?,
+        let (mut allocation, known_zero, fresh) = if let Some(driven) = &self.driven {
+            // The driver doesn't say what it gives for the first time.
+            (self.allocate_driven(driven, &wish)?, false, true)
+        } else if let Some(allocation) = self.take_cached(&wish)? {
+            (allocation, false, false)
+        } else {
+            self.allocate_slowly(&wish)?
         };
         if let Some(charge) = charge {
             let granted = allocation.block().capacity;

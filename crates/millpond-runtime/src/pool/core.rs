@@ -15,6 +15,7 @@ use crate::lifecycle;
 use crate::memory::{Allocation, Block};
 use crate::pool::budget::Budget;
 use crate::pool::cache::Cache;
+use crate::pool::driven::{Driven, driver_reuse};
 use crate::pool::idle::Idle;
 use crate::pool::keepers::Keepers;
 use crate::pool::limit::Limit;
@@ -37,6 +38,8 @@ pub(crate) const LEAST_CACHE_LIMIT: Tally = Tally::new(56 << 20, 8 << 20);
 /// A pool's memory; lives as long as a handle or a block of it.
 pub(crate) struct PoolCore {
     pub(crate) supply: Supply,
+    /// The driver's pool that stands behind it, if it is one of the driver's.
+    pub(crate) driven: Option<Driven>,
     pub(crate) device: String,
     pub(crate) kind: MemoryKind,
     pub(crate) name: String,
@@ -77,6 +80,7 @@ pub(crate) struct Identity {
     pub(crate) kind: MemoryKind,
     pub(crate) site: Arc<Site>,
     pub(crate) is_default: bool,
+    pub(crate) driven: Option<Driven>,
 }
 
 impl PoolCore {
@@ -89,6 +93,7 @@ impl PoolCore {
             kind,
             site,
             is_default,
+            driven,
         } = of;
         let store = Store::default();
         let name = options.name.clone().unwrap_or_else(|| {
@@ -100,6 +105,7 @@ impl PoolCore {
         site.count_duty(options.max_poolable.is_some(), false);
         Self {
             supply,
+            driven,
             device,
             kind,
             name,
@@ -178,7 +184,7 @@ impl PoolCore {
     pub(super) fn choose_way_with(&self, recorded: bool) {
         self.recorded.store(recorded, Relaxed);
         let is_usable = !self.is_closed() && !self.site.is_lost();
-        let is_plain = is_plain(&self.options) && !self.is_timeless();
+        let is_plain = is_plain(&self.options) && !self.is_timeless() && self.driven.is_none();
         let is_quiet = !recorded && !self.listened_to;
         self.plain.store(is_plain && is_quiet && is_usable, Relaxed);
     }
@@ -190,6 +196,11 @@ impl PoolCore {
 
     /// Takes effect at the next wait.
     pub(crate) fn set_threshold(&self, threshold: Option<usize>) {
+        if let Some(driven) = &self.driven {
+            interrupt_holds();
+            // A refusal is that of a lost device, which keeps nothing.
+            let _ = driven.pool.set_release_threshold(threshold);
+        }
         let before = self.threshold.set(threshold);
         self.site.count_duty(threshold.is_some(), before.is_some());
     }
@@ -210,6 +221,10 @@ impl PoolCore {
     }
 
     pub(crate) fn set_reuse(&self, reuse: Reuse) {
+        if let Some(driven) = &self.driven {
+            interrupt_holds();
+            let _ = driven.pool.set_reuse(driver_reuse(reuse));
+        }
         self.reuse.store(bits(reuse), Relaxed);
         self.choose_way();
     }
@@ -220,8 +235,10 @@ impl PoolCore {
         !self.reuse().opportunistic
     }
 
+    /// Had from the driver, by whoever counts it.
     pub(crate) fn reserved(&self) -> usize {
-        self.budget.reserved()
+        let driven = self.driven.as_ref();
+        driven.map_or_else(|| self.budget.reserved(), |driven| driven.state().reserved)
     }
 
     /// Whether the memory is a user's buffer.
@@ -340,6 +357,11 @@ impl PoolCore {
         if self.is_lent() {
             return;
         }
+        if let Some(driven) = &self.driven {
+            interrupt_holds();
+            let _ = driven.pool.trim(keep);
+            return;
+        }
         self.release(|store| store.idle_segments(keep, most));
     }
 
@@ -393,7 +415,8 @@ fn bits(reuse: Reuse) -> u8 {
 
 impl Drop for PoolCore {
     fn drop(&mut self) {
-        self.set_threshold(None);
+        let had_threshold = self.threshold.set(None).is_some();
+        self.site.count_duty(false, had_threshold);
         self.set_idle_release(None);
         self.set_tape(None);
         self.site

@@ -145,7 +145,7 @@ impl Pool {
         &self.core.options
     }
 
-    /// Whether it is the device's default pool of its kind, which is always there.
+    /// Whether it is the device's or the driver's default pool of its kind, which is always there.
     pub fn is_default(&self) -> bool {
         self.owner.is_none()
     }
@@ -153,6 +153,18 @@ impl Pool {
     /// Whether it was closed.
     pub fn is_closed(&self) -> bool {
         self.core.is_closed()
+    }
+
+    /// Whether it is a pool of the driver's own.
+    pub fn is_native(&self) -> bool {
+        self.core.driven.is_some()
+    }
+
+    /// What the driver calls it by, of a pool of the driver's own: on NVIDIA's devices a `CUmemoryPool`,
+    /// which lives as long as the pool.
+    pub fn native_handle(&self) -> Option<usize> {
+        let driven = self.core.driven.as_ref()?;
+        Some(driven.pool.handle())
     }
 
     /// Whether its memory is a user's buffer.
@@ -180,6 +192,9 @@ impl Pool {
     pub fn reset_used_high(&self) {
         if !lifecycle::is_forked() {
             self.core.reset_used_high();
+            if let Some(driven) = &self.core.driven {
+                driven.reset_used_high();
+            }
         }
     }
 
@@ -187,6 +202,9 @@ impl Pool {
     pub fn reset_reserved_high(&self) {
         if !lifecycle::is_forked() {
             self.core.budget.reset_high();
+            if let Some(driven) = &self.core.driven {
+                driven.reset_reserved_high();
+            }
         }
     }
 
@@ -267,6 +285,9 @@ impl Pool {
         if class::of(bytes).is_none() || lifecycle::is_forked() {
             return Fit::Never;
         }
+        if let Some(driven) = &self.core.driven {
+            return self.core.fit_driven(driven, bytes);
+        }
         let size = class::exact(bytes);
         self.core.collect();
         match self.core.what_makes_room(size) {
@@ -290,6 +311,10 @@ impl Pool {
     pub fn largest_free(&self) -> usize {
         if lifecycle::is_forked() {
             return 0;
+        }
+        if self.core.driven.is_some() {
+            // The driver makes one piece of many.
+            return self.statistics().cached;
         }
         self.core.collect();
         lock(&self.core.store).largest_free()

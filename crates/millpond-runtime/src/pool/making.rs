@@ -12,9 +12,10 @@ use crate::error::{Error, Result};
 use crate::lifecycle;
 use crate::memory::Allocation;
 use crate::pool::class;
-use crate::pool::core::{PoolCore, usable};
+use crate::pool::core::{Identity, PoolCore, usable};
+use crate::pool::driven::{Driven, driver_options};
 use crate::pool::handle::Pool;
-use crate::pool::options::PoolOptions;
+use crate::pool::options::{PoolOptions, SEGMENT};
 use crate::pool::pressure::{Pressure, Reclaimer};
 use crate::queue::fit::check_range;
 
@@ -23,16 +24,51 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Invalid`] for options that contradict each other, or that the device doesn't offer;
-    /// [`Error::Device`] if memory of the kind can't be shared, where that is asked for.
+    /// [`Error::Device`] if memory of the kind can't be shared, or the driver has no pool for it, where
+    /// that is asked for.
     pub fn create_pool(&self, kind: MemoryKind, options: PoolOptions) -> Result<Pool> {
         lifecycle::check("creating a pool")?;
-        check_options(self, &options)?;
-        let arena = options
-            .shareable
-            .then(|| self.hal().create_arena(kind))
-            .transpose()?;
-        let core = PoolCore::new(self.pool_identity(kind, arena), options, None);
+        check_options(&options)?;
+        let (mut arena, mut driven) = (None, None);
+        if options.native {
+            let made = self
+                .hal()
+                .create_driver_pool(kind, &driver_options(&options))?;
+            arena = made.arena();
+            driven = Some(Driven::new(made));
+        } else if options.shareable {
+            arena = Some(self.hal().create_arena(kind)?);
+        }
+        let identity = Identity {
+            driven,
+            ..self.pool_identity(kind, arena)
+        };
+        let core = PoolCore::new(identity, options, None);
         Ok(Pool::new(core, self.clone()))
+    }
+
+    /// The pool that the device's driver has for a kind itself, always the same one: other libraries
+    /// of the process may use it too, and what it has reserved is theirs as well. It can't be closed;
+    /// what was set of it by others stays until it is set here.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver has none.
+    pub fn driver_pool(&self, kind: MemoryKind) -> Result<Pool> {
+        lifecycle::check("asking for the driver's pool")?;
+        let core = self.pool_of_driver(kind, || {
+            let pool = self.hal().default_driver_pool(kind)?;
+            let options = PoolOptions {
+                name: Some(format!("driver's pool of {kind} memory on {}", self.name())),
+                native: true,
+                ..PoolOptions::default()
+            };
+            let identity = Identity {
+                driven: Some(Driven::new(pool)),
+                ..self.pool_identity(kind, None)
+            };
+            Ok(PoolCore::new(identity, options, None))
+        })?;
+        Ok(Pool::default_of(core, self.clone()))
     }
 
     /// Makes a pool of a part of memory that is there already. The pool holds the memory, never
@@ -56,7 +92,7 @@ impl Device {
         options: PoolOptions,
     ) -> Result<Pool> {
         lifecycle::check("creating a pool")?;
-        check_options(self, &options)?;
+        check_options(&options)?;
         check_range("pool over memory", memory.bytes(), part.start, part.len())?;
         if memory.device() != *self {
             return Err(Error::DeviceMismatch {
@@ -70,6 +106,11 @@ impl Device {
             what: "pool over memory",
             reason,
         };
+        if options.native {
+            return Err(invalid(
+                "it can't be the driver's, as the memory is there already".to_owned(),
+            ));
+        }
         if options.shareable {
             return Err(invalid(
                 "it can't be shared with other processes, as the memory is there already"
@@ -175,22 +216,29 @@ impl Device {
                 pool: pool.name().to_owned(),
             });
         }
-        let handle = (!pool.is_default()).then(|| pool.held());
+        let default = self.default_pool_core(pool.kind());
+        let handle = (!Arc::ptr_eq(pool.core(), default)).then(|| pool.held());
         self.current_pools().set(pool.kind(), handle);
         Ok(())
     }
 }
 
-fn check_options(device: &Device, options: &PoolOptions) -> Result<()> {
+fn check_options(options: &PoolOptions) -> Result<()> {
     let invalid = |reason: String| Error::Invalid {
         what: "creating a pool",
         reason,
     };
     if options.native {
-        return Err(invalid(format!(
-            "`native` asks for a pool of the driver, and {} has none",
-            device.name()
-        )));
+        let unknown = [
+            (options.idle_release.is_some(), "idle_release"),
+            (options.max_poolable.is_some(), "max_poolable"),
+            (options.min_driver_alloc != SEGMENT, "min_driver_alloc"),
+        ];
+        if let Some((_, name)) = unknown.iter().find(|(is_set, _)| *is_set) {
+            return Err(invalid(format!(
+                "a pool of the driver's has no `{name}`: it decides by itself"
+            )));
+        }
     }
     if options
         .maximum_size

@@ -28,8 +28,11 @@
 //! 11. looking again for as long as other threads are moving memory;
 //! 12. an error that says what the pool holds and what would make room (R8).
 //!
-//! No driver is called under a pool's lock, and no free calls one: memory that should go back to
-//! the driver goes at the next wait, or when a request looks further than its queue's cache.
+//! Pools of the driver's own (`driven.rs`) know none of this: they ask the driver, do from step 8 on what
+//! applies where it refuses, and their frees are commands.
+//!
+//! No driver is called under a pool's lock, and no other free calls one: memory that should
+//! go back to the driver goes at the next wait, or when a request looks further than its queue's cache.
 
 mod acquire;
 mod budget;
@@ -37,6 +40,8 @@ mod cache;
 mod class;
 mod core;
 mod current;
+mod driven;
+mod driven_requests;
 mod find;
 mod growth;
 mod handle;

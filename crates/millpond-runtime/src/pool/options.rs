@@ -44,7 +44,8 @@ pub struct PoolOptions {
     /// Memory that other processes can be given: see [`sharing`](crate::sharing). It comes from one
     /// arena of the device, behind one descriptor. For kinds that the device says it can share.
     pub shareable: bool,
-    /// Use the driver's own pool, where the device has one.
+    /// A pool of the driver's own, for kinds of which the device says that it has any: each allocation and
+    /// free is a command, and the driver decides which freed memory serves again.
     pub native: bool,
 }
 

@@ -49,6 +49,10 @@ impl PoolCore {
                 }
             });
         }
+        if let Some(driven) = &self.driven {
+            driven.complete(&mut sum);
+            return sum;
+        }
         self.poll();
         let store = lock(&self.store);
         sum.cached += store.free_bytes();
@@ -88,6 +92,11 @@ impl PoolCore {
                     }
                 }
             });
+        }
+        if let Some(driven) = &self.driven {
+            for (bytes, (native, _)) in driven.pending() {
+                add(native.id().get(), bytes);
+            }
         }
         let store = lock(&self.store);
         for (len, conditions) in store.pending() {

@@ -8,6 +8,7 @@ mod batch;
 mod bridge;
 mod call;
 mod closing;
+mod driven;
 pub(crate) mod fit;
 mod gone;
 mod hold;

@@ -1,5 +1,5 @@
 //! What becomes of blocks that are freed on a queue: they wait in its caches, and what these have too
-//! much of goes to the stores of their pools.
+//! much of goes to the stores of their pools. Those of a pool of the driver's go back at once.
 
 use std::sync::Arc;
 
@@ -128,7 +128,10 @@ impl QueueCore {
         for block in blocks {
             if let Source::Pool { pool, .. } = &block.source {
                 let pool = Arc::clone(pool);
-                pool.absorb(vec![block], &self.native, &mut way);
+                match &pool.driven {
+                    Some(driven) => pool.give_to_driver(driven, self, &block, &mut way),
+                    None => pool.absorb(vec![block], &self.native, &mut way),
+                }
             }
         }
     }

@@ -151,7 +151,7 @@ impl QueueCore {
 
     /// What remains to be done once the lines are unlocked, also of commands that were refused at
     /// last: a gate that nobody opens holds its queue.
-    fn settle<T>(&self, answer: Result<T>, bridges: SmallVec<[Bridge; 1]>) -> Result<T> {
+    pub(super) fn settle<T>(&self, answer: Result<T>, bridges: SmallVec<[Bridge; 1]>) -> Result<T> {
         open_when_reached(bridges);
         if let Err(Error::Device(refusal)) = &answer {
             self.device().site().note_refusal(refusal);
@@ -205,7 +205,7 @@ impl QueueCore {
     }
 
     /// Locks the lines once the queue has room for a command.
-    fn lock_with_room<'a>(self: &'a Arc<Self>, uses: &[Use<'a>]) -> Result<Lines<'a>> {
+    pub(super) fn lock_with_room<'a>(self: &'a Arc<Self>, uses: &[Use<'a>]) -> Result<Lines<'a>> {
         loop {
             let lines = Lines::lock(self, uses);
             lines.own.check_open(self)?;
@@ -250,7 +250,7 @@ impl QueueCore {
     }
 
     /// The protocol of `line.rs`: capture, hand over, record.
-    fn append_behind(
+    pub(super) fn append_behind(
         &self,
         line: &mut Line,
         uses: &[Use<'_>],
@@ -340,7 +340,7 @@ impl QueueCore {
         Ok(self.hand_over(line, submission)?)
     }
 
-    fn hand_over(
+    pub(super) fn hand_over(
         &self,
         line: &mut Line,
         mut submission: Submission<'_>,

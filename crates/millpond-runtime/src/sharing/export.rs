@@ -97,7 +97,11 @@ impl Allocation {
             self.wait_idle()?;
         }
         let own = self.address();
-        let Some((first, size)) = lock(&pool.store).segment_around(own) else {
+        let around = match &pool.driven {
+            Some(driven) => Some((driven.first(own), self.block().capacity)),
+            None => lock(&pool.store).segment_around(own),
+        };
+        let Some((first, size)) = around else {
             return Err(not_shareable(format!(
                 "memory outside of the {}",
                 pool.name

@@ -226,17 +226,29 @@ fn a_pool_of_the_driver_is_refused_where_there_is_none_and_the_answer_says_why()
             ..PoolOptions::default()
         };
         let memory = in_order(device).allocate(MemoryKind::Device, MIB).unwrap();
+        assert_eq!(device.info().driver_pools, []);
         let answers = [
             device.create_pool(MemoryKind::Device, options.clone()),
-            device.create_pool_over(&memory, 0..MIB, options),
+            device.driver_pool(MemoryKind::Device),
         ];
         for answer in answers {
             let error = answer.unwrap_err();
-            assert!(matches!(error, Error::Invalid { .. }), "{error}");
+            assert!(matches!(error, Error::Device(_)), "{error}");
             let text = format!(
-                "creating a pool: `native` asks for a pool of the driver, and {device} has none"
+                "a pool of the driver's own for device memory (`native`) is not supported by {device}"
             );
             assert_eq!(error.to_string(), text);
         }
+        let over = device.create_pool_over(&memory, 0..MIB, options);
+        let error = over.unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{error}");
+        let without = PoolOptions {
+            native: true,
+            idle_release: Some(Duration::from_secs(1)),
+            ..PoolOptions::default()
+        };
+        let error = device.create_pool(MemoryKind::Device, without);
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("has no `idle_release`"), "{text}");
     });
 }

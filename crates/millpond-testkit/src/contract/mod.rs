@@ -15,6 +15,8 @@ pub mod kernel;
 pub mod order;
 pub mod partition;
 pub mod point;
+#[cfg(feature = "pools")]
+pub mod pool;
 #[allow(
     unsafe_code,
     reason = "wraps the unsafe calls of the driver interface for the other modules"

@@ -5,7 +5,9 @@ mod kernels;
 mod library;
 mod memory;
 mod order;
+mod pools;
 mod programs;
+mod streams;
 mod under_the_runtime;
 
 use std::sync::Arc;

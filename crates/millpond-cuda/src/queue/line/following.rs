@@ -17,6 +17,17 @@ pub(in crate::queue) enum Answer {
     Later,
 }
 
+/// Where a command stands, for a stream that is to wait for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standpoint {
+    /// It is finished.
+    Reached,
+    /// The device will have done it at this signal.
+    Given(Signal),
+    /// The device hasn't got it yet.
+    Ahead,
+}
+
 impl Line {
     /// How far a command is, for a dependent, which is kept if that is not far enough.
     pub(in crate::queue) fn attach(
@@ -67,6 +78,24 @@ impl Line {
         slot.blockers = slot.blockers.saturating_sub(count);
         if slot.blockers == 0 {
             self.unblocked(sequence);
+        }
+    }
+
+    /// Has a command that hasn't begun follow something on the device.
+    pub(in crate::queue) fn follow(&mut self, sequence: u64, signal: Signal) {
+        if let Some(slot) = self.slot(sequence) {
+            slot.signals.push(signal);
+        }
+    }
+
+    /// Where a command stands, for a stream that is to wait for it.
+    pub(in crate::queue) fn standpoint(&mut self, sequence: u64) -> Standpoint {
+        if self.is_finished(sequence) {
+            return Standpoint::Reached;
+        }
+        match self.slot(sequence).map(|slot| slot.stage) {
+            Some(Stage::Issued(signal)) => Standpoint::Given(signal),
+            _ => Standpoint::Ahead,
         }
     }
 

@@ -27,6 +27,7 @@ use failures::Failures;
 use flight::Flights;
 pub(super) use flight::{Flight, Report};
 pub(super) use following::Answer;
+pub(crate) use following::Standpoint;
 pub(crate) use slot::{Begun, Notes};
 use slot::{Slot, Stage};
 

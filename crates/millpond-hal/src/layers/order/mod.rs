@@ -61,9 +61,7 @@ impl Order {
     fn forget(&self, allocation: &RawAllocation) {
         let start = allocation.address.get();
         let range = start..start + allocation.layout.size();
-        let mut state = self.lock();
-        state.shadow.forget(&range);
-        state.lives.forget(&range);
+        self.lock().forget(&range);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -72,6 +70,12 @@ impl Order {
 }
 
 impl State {
+    /// Forgets who used bytes.
+    fn forget(&mut self, range: &Range<usize>) {
+        self.shadow.forget(range);
+        self.lives.forget(range);
+    }
+
     /// What happens before something that follows these points.
     fn clock_after(&self, points: &[Point]) -> Clock {
         let mut clock = Clock::default();
@@ -236,6 +240,10 @@ impl Layer for Order {
         let command: Arc<str> = submission.command.to_string().into();
         let origin = submission.origin.clone();
         let is_barrier = matches!(submission.command, Command::Barrier);
+        let allocation = match &submission.command {
+            Command::Allocate { bytes, place, .. } => Some((Arc::clone(place), *bytes)),
+            _ => None,
+        };
         let before: Vec<Point> = submission
             .after
             .iter()
@@ -253,6 +261,12 @@ impl Layer for Order {
         // SAFETY: the caller promises what the queue asks for. No backend runs foreign code or
         // waits for a command in `submit`, so the lock may be held.
         let point = unsafe { queue.submit(submission) }?;
+        if let Some((place, bytes)) = allocation
+            && let Some(start) = place.get()
+        {
+            // A driver's pool orders whom it gives bytes to, by means that nobody else sees.
+            state.forget(&(start.get()..start.get() + bytes));
+        }
         let actor = Actor {
             point,
             command,

@@ -55,15 +55,27 @@ struct Live {
 
 impl Memory {
     pub(super) fn insert(&mut self, site: &Site, allocation: &RawAllocation) {
-        let start = allocation.address.get();
-        let end = start + allocation.layout.size();
+        let bytes = allocation.layout.size();
+        self.insert_range(site, allocation.kind, allocation.address, bytes);
+    }
+
+    /// The same for memory that is known by its range.
+    pub(super) fn insert_range(
+        &mut self,
+        site: &Site,
+        kind: MemoryKind,
+        address: Address,
+        bytes: usize,
+    ) {
+        let start = address.get();
+        let end = start + bytes;
         self.released
             .retain(|&old, &mut old_end| old_end <= start || end <= old);
         self.live.insert(
             start,
             Live {
                 device: site.number,
-                kind: allocation.kind,
+                kind,
                 end,
                 uses: Vec::new(),
             },
@@ -96,8 +108,8 @@ impl Memory {
         Ok(live.uses.clone())
     }
 
-    pub(super) fn remove(&mut self, site: &Site, allocation: &RawAllocation) {
-        let start = allocation.address.get();
+    pub(super) fn remove(&mut self, site: &Site, address: Address) {
+        let start = address.get();
         if let Some(live) = self.live.remove(&start) {
             // Other addresses may come back as memory of the host that nobody reports here.
             if live.kind == MemoryKind::Device && !site.device.info().host_executed {

@@ -82,7 +82,7 @@ impl Validate {
                 ));
             }
         }
-        self.lock().memory.remove(site, allocation);
+        self.lock().memory.remove(site, allocation.address);
         Ok(())
     }
 
@@ -253,6 +253,15 @@ impl Layer for Validate {
             }
         };
         busy(&mut state, true);
+        let mut allocation = None;
+        match &submission.command {
+            Command::Allocate { pool, bytes, place } => {
+                allocation = Some((pool.kind(), *bytes, Arc::clone(place)));
+            }
+            // Before the driver has it back, who may hand it out at once.
+            Command::Free { address, .. } => state.memory.remove(site, *address),
+            _ => {}
+        }
         drop(state);
         // SAFETY: the caller promises what the queue asks for.
         let answer = unsafe { queue.submit(submission) };
@@ -265,6 +274,11 @@ impl Layer for Validate {
         let completed = queue.progress().completed();
         for named in &named {
             state.memory.record(named, point, completed);
+        }
+        if let Some((kind, bytes, place)) = allocation
+            && let Some(&address) = place.get()
+        {
+            state.memory.insert_range(site, kind, address, bytes);
         }
         Ok(point)
     }

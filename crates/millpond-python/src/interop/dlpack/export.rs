@@ -3,16 +3,17 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use millpond::tensor::{Order, Tensor};
+use millpond::tensor::{self, Tensor};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 
-use super::CPU;
 use super::capsule::wrap;
 use super::device::{device_of, host_device};
 use super::structure::{Array, DataType, Device, IS_COPIED, Legacy, READ_ONLY, VERSION, Versioned};
+use super::{CPU, CUDA};
 use crate::gil;
 use crate::interop::buffer_protocol::share;
+use crate::interop::stream::{self, LEGACY};
 
 /// A structure with what it points to.
 struct Exported<M> {
@@ -38,7 +39,7 @@ pub(crate) fn export<'py>(
     copy: Option<bool>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let own = device_of(tensor)?;
-    let waits = waits_for(own, stream)?;
+    let order = order_for(own, stream)?;
     let device = dl_device.unwrap_or(own);
     let to_host = device == (CPU, 0) && own != device;
     if device != own && !to_host {
@@ -70,17 +71,19 @@ pub(crate) fn export<'py>(
         let host = host_device()?;
         gil::submit(py, || tensor.to_device(host))?
     } else if copied {
-        gil::submit(py, || tensor.copy(Order::C))?
+        gil::submit(py, || tensor.copy(tensor::Order::C))?
     } else {
         tensor.clone()
     };
     if to_host || own == (CPU, 0) {
         share(py, &tensor, true)?;
     } else {
-        if waits {
-            gil::wait_idle(py, tensor.memory())?;
-        }
         tensor.memory().share_with_others();
+        match order {
+            Order::None => {}
+            Order::Host => gil::wait_idle(py, tensor.memory())?,
+            Order::Stream(stream) => stream::hold(py, tensor.memory(), stream)?,
+        }
     }
     if knows_versions {
         let exported = versioned(tensor, device, if copied { IS_COPIED } else { 0 });
@@ -97,13 +100,30 @@ pub(crate) fn export<'py>(
     }
 }
 
-/// Whether the export waits for what is pending, by what the consumer says of its stream.
+/// What the consumer comes behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// Nothing: it has said that it takes care of that.
+    None,
+    /// The host waits for what is pending.
+    Host,
+    /// A stream of the consumer's does.
+    Stream(usize),
+}
+
+/// What waits for what is pending, by what the consumer says of its stream. Who says nothing uses the
+/// default stream.
 ///
 /// # Errors
 /// `ValueError` for a stream of the CPU's, and for what is no stream.
-fn waits_for(device: (i32, i32), stream: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+fn order_for(device: (i32, i32), stream: Option<&Bound<'_, PyAny>>) -> PyResult<Order> {
+    // Memory of the host is looked at without a stream, too.
+    let by_stream = |stream| match device.0 {
+        CUDA => Order::Stream(stream),
+        _ => Order::Host,
+    };
     let Some(stream) = stream.filter(|stream| !stream.is_none()) else {
-        return Ok(true);
+        return Ok(by_stream(LEGACY));
     };
     if device.0 == CPU {
         return Err(PyValueError::new_err(format!(
@@ -111,8 +131,8 @@ fn waits_for(device: (i32, i32), stream: Option<&Bound<'_, PyAny>>) -> PyResult<
         )));
     }
     match stream.extract::<i64>() {
-        Ok(-1) => Ok(false),
-        Ok(number) if number > 0 => Ok(true),
+        Ok(-1) => Ok(Order::None),
+        Ok(number) if number > 0 => Ok(by_stream(number as usize)),
         // Zero may be one of two streams, so the protocol forbids it.
         _ => Err(PyValueError::new_err(format!(
             "__dlpack__: {stream} is no stream of CUDA: it is -1, 1, 2 or a handle"

@@ -16,13 +16,11 @@ use super::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED};
 use crate::error::Raise;
 use crate::gil;
 use crate::interop::elements::Elements;
+use crate::interop::stream;
 use crate::tensor::foreign::describe;
 
 /// Memory of the host that a vendor's driver has pinned; the CPU reaches it as any other.
 const PINNED: [i32; 2] = [CUDA_HOST, 11];
-
-/// The stream of CUDA that is the default of all of a device's users (`cudaStreamLegacy`).
-const LEGACY_STREAM: usize = 1;
 
 /// An array over the memory of an object with the DLPack protocol, for a device, or for the
 /// default device.
@@ -51,23 +49,22 @@ pub(crate) fn import(
         _ => host_device()?,
     };
     let queue = device.default_queue().raise()?;
-    if own.is_some() {
-        // The producer has the default stream wait for what is pending on its side.
-        let waited = gil::release(py, || {
-            // SAFETY: the default stream is always there.
-            unsafe { device.wait_for_stream(LEGACY_STREAM) }
-        });
-        waited.raise()?;
-    }
+    // The producer has our stream wait for what is pending on its side.
+    let ordered = |tensor: Tensor| {
+        if own.is_some() {
+            stream::follow(py, tensor.memory(), device.stream().raise()?)?;
+        }
+        Ok::<_, PyErr>(tensor)
+    };
     if let Some(taken) = Taken::<Versioned>::out_of(&capsule)? {
         let flags = flags_of(&taken)?;
         let read_only = flags & READ_ONLY != 0;
-        let tensor = adopt(&taken.array(), taken, &queue, read_only)?;
+        let tensor = ordered(adopt(&taken.array(), taken, &queue, read_only)?)?;
         let fresh = flags & IS_COPIED != 0;
         return finish(py, tensor, copy == Some(true) && !fresh);
     }
     if let Some(taken) = Taken::<Legacy>::out_of(&capsule)? {
-        let tensor = adopt(&taken.array(), taken, &queue, false)?;
+        let tensor = ordered(adopt(&taken.array(), taken, &queue, false)?)?;
         return finish(py, tensor, copy == Some(true));
     }
     Err(PyBufferError::new_err(format!(
@@ -139,8 +136,8 @@ fn capsule_of<'py>(
     })?;
     let reached = device_type == CPU || PINNED.contains(&device_type);
     let own = cuda_device(device_type, device_id);
-    if own.is_some() {
-        arguments.set_item("stream", LEGACY_STREAM)?;
+    if let Some(own) = own {
+        arguments.set_item("stream", own.stream().raise()?)?;
     } else if !reached {
         if copy == Some(false) {
             return Err(PyBufferError::new_err(format!(

@@ -81,12 +81,13 @@ impl PyArray {
         1000.0
     }
 
-    /// Exports the array for other libraries, by DLPack; waits for what is pending on it.
+    /// Exports the array for other libraries, by DLPack, behind what is pending on it.
     ///
     /// Parameters
     /// ----------
     /// stream : int, optional
-    ///     The consumer's stream, of a device that has streams; -1 doesn't wait. Memory of the CPU has none.
+    ///     The consumer's stream, of a device that has streams: that waits. The default is the default stream, and
+    ///     with -1 none does. Memory of the CPU has none, and the call waits.
     /// max_version : tuple of int, optional
     ///     The newest version of DLPack that the consumer knows; without, it is one before 1.0.
     /// dl_device : tuple of int, optional
@@ -170,11 +171,11 @@ impl PyArray {
         interop::interface::own(py, self.tensor())
     }
 
-    /// Where the elements are, for libraries that use CUDA; arrays of other devices lack it. Reading it waits for pending
-    /// work.
+    /// Where the elements are, for libraries that use CUDA, and the stream that comes behind pending work: the default
+    /// one. Arrays of other devices lack it.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        interop::interface::by_address(py, self.tensor())
+        interop::by_address::export(py, self.tensor())
     }
 
     #[pyo3(signature = (dtype=None, copy=None))]
