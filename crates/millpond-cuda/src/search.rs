@@ -160,6 +160,7 @@ mod tests {
         let none = |_: &Path| Err::<(Version, ()), _>("it isn't there".to_owned());
         let (search, found) = WANTED.find(&places, 13_000, none);
         assert_eq!(found, None);
-        assert_eq!(search.to_string(), "/nowhere/libabacus.so: it isn't there");
+        let wanted = "not found: /nowhere/libabacus.so: it isn't there";
+        assert_eq!(search.to_string(), wanted);
     }
 }

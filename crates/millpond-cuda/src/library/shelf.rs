@@ -159,7 +159,7 @@ mod tests {
         ]) {
             assert_eq!(*name, wanted);
             assert!(
-                report.starts_with(&format!("libc.so.6: it lacks {lacks}, ")),
+                report.starts_with(&format!("not found: libc.so.6: it lacks {lacks}, ")),
                 "{report}"
             );
         }
