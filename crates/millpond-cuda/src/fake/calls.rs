@@ -593,13 +593,9 @@ impl Api for Fake {
 
     unsafe fn pool_export_pointer(&self, place: *mut PoolPlace, address: Pointer) -> Code {
         self.call_within("cuMemPoolExportPointer", |world, _| {
-            let Some(bytes) = world.pooled_bytes(address) else {
-                return Code::INVALID_VALUE;
-            };
-            let mut told: PoolPlace = [0; 64];
-            told[..8].copy_from_slice(&(bytes as u64).to_ne_bytes());
+            let told = world.tell_place(address);
             // SAFETY: the caller's promise.
-            unsafe { answer(place, told) }
+            told.map_or(Code::INVALID_VALUE, |told| unsafe { answer(place, told) })
         })
     }
 
@@ -613,15 +609,11 @@ impl Api for Fake {
         // SAFETY: the caller's promise.
         let place = unsafe { *place };
         self.call_within("cuMemPoolImportPointer", |world, device| {
-            let told = u64::from_ne_bytes(*place.first_chunk().expect("it is longer"));
-            if told == 0 {
-                return Code::INVALID_VALUE;
+            match world.open_place(device, place) {
+                // SAFETY: the caller's promise.
+                Ok(block) => unsafe { answer(address, block) },
+                Err(code) => code,
             }
-            let block = world.add(told as usize, 512, Kind::Device(device));
-            // SAFETY: the caller's promise.
-            block.map_or(Code::OUT_OF_MEMORY, |block| unsafe {
-                answer(address, block)
-            })
         })
     }
 

@@ -8,7 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::world::{Kind, Step, World};
-use crate::api::{Code, Ordinal, Pointer, PoolHandle, PoolProperties, StreamHandle, pool};
+use crate::api::{
+    Code, Ordinal, Pointer, PoolHandle, PoolPlace, PoolProperties, StreamHandle, pool,
+};
 
 /// What every allocation is a multiple of.
 const GRANULE: usize = 512;
@@ -324,9 +326,22 @@ impl World {
         Code::SUCCESS
     }
 
-    /// How long memory of a pool is that begins here and lives.
-    pub(super) fn pooled_bytes(&self, address: Pointer) -> Option<usize> {
-        self.pools.live.get(&address).map(|&(_, bytes)| bytes)
+    /// What other processes are told of memory that lives: how long it is.
+    pub(super) fn tell_place(&self, address: Pointer) -> Option<PoolPlace> {
+        let (_, bytes) = self.pools.live.get(&address)?;
+        let mut told: PoolPlace = [0; 64];
+        told[..8].copy_from_slice(&(*bytes as u64).to_ne_bytes());
+        Some(told)
+    }
+
+    /// Memory as long as what was told of.
+    pub(super) fn open_place(&mut self, device: Ordinal, told: PoolPlace) -> Result<Pointer, Code> {
+        let bytes = u64::from_ne_bytes(*told.first_chunk().expect("it is longer")) as usize;
+        if bytes == 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let block = self.add(bytes, GRANULE, Kind::Device(device));
+        block.ok_or(Code::OUT_OF_MEMORY)
     }
 
     /// Whether a stream may go on that waits for a free.
