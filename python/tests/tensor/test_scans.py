@@ -134,7 +134,9 @@ def test_special_values_are_those_of_successive_additions():
                 wanted = np.cumsum(theirs)
             ours = xp.asnumpy(xp.cumulative_sum(xp.asarray(theirs, copy=True)))
             np.testing.assert_array_equal(ours, wanted)
-            np.testing.assert_array_equal(np.signbit(ours[:3]), np.signbit(wanted[:3]))
+            # What sign a NaN has is the processor's affair.
+            signed = ~np.isnan(wanted[:3])
+            np.testing.assert_array_equal(np.signbit(ours[:3])[signed], np.signbit(wanted[:3])[signed])
 
 
 def test_an_output_takes_the_result():
