@@ -124,7 +124,7 @@ pub enum Factorisation {
 }
 
 /// Why there is no result for the numbers of a matrix: a failure of
-/// [`FailureKind::Numeric`](crate::FailureKind::Numeric) with these words, whoever finds it.
+/// [`FailureKind::Numeric`] with these words, whoever finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Undefined {
     /// Infinities or NaNs, from which iterations come to no end.
