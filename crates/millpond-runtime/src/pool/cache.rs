@@ -235,8 +235,7 @@ impl Cache {
     /// Whether there are more bulky bytes than should be kept from being merged.
     #[inline]
     pub(crate) fn is_bulky(&self, limit: usize) -> bool {
-        let most = limit.max(self.patience);
-        self.bytes.bulky() > most && self.bulky_bytes() > most
+        self.bytes.bulky() > limit && self.bulky_bytes() > limit.max(self.patience)
     }
 
     /// Bulky bytes beside the newest large block.
