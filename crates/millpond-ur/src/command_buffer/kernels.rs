@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use crate::argument::{Answer, In, Out};
-use crate::command_buffer::{Appended, CommandBuffer, Where};
+use crate::command_buffer::{CommandBuffer, Where};
 use crate::device::Device;
 use crate::entry::entry;
 use crate::event::Event;
@@ -101,26 +101,35 @@ impl Launched {
 
 /// Appends a launch, and answers a handle by which it can be changed.
 fn append(
-    list: &Arc<CommandBuffer>,
-    mut target: Appended<'_>,
-    launched: Launched,
+    (list, kernel): (Handle<CommandBuffer>, Handle<Kernel>),
+    alternatives: (u32, In<Handle<Kernel>>),
+    place: Where,
+    (dimensions, offset, global, local): (u32, In<usize>, In<usize>, In<usize>),
+    arguments: impl FnOnce(&Kernel) -> Answer<Arguments>,
     command: Out<Handle<Listed>>,
 ) -> Answer {
-    if !Arc::ptr_eq(launched.kernel.context(), &list.context) {
+    let (list, kernel) = (list.get()?, kernel.get()?);
+    check_alternatives(alternatives)?;
+    let mut target = list.append(place)?;
+    let range = range_for(&kernel, &list.device, dimensions, (offset, global, local))?;
+    let arguments = arguments(&kernel)?;
+    if !Arc::ptr_eq(kernel.context(), &list.context) {
         return Err(Code::INVALID_CONTEXT);
     }
     if !command.is_null() && !list.options.is_updatable {
         return Err(Code::INVALID_OPERATION);
     }
-    let (kernel, arguments) = (Arc::clone(&launched.kernel), launched.arguments.clone());
-    let range = launched.range;
     target = target.keeping(&kernel);
-    target.launched = list.options.is_updatable.then_some(launched);
+    target.launched = list.options.is_updatable.then(|| Launched {
+        kernel: Arc::clone(&kernel),
+        arguments: arguments.clone(),
+        range,
+    });
     launch(target, &kernel, arguments, range)?;
     if !command.is_null() {
         let mut state = list.state();
         let number = state.steps.len() - 1;
-        let list = Arc::downgrade(list);
+        let list = Arc::downgrade(&list);
         let made = create(|place| Listed {
             place,
             list,
@@ -135,7 +144,7 @@ fn append(
 /// # Errors
 /// A number of kernels without a list of them. Which kernels may come in a launch's place is nothing to
 /// it, as none can.
-fn check_alternatives(count: u32, kernels: In<Handle<Kernel>>) -> Answer {
+fn check_alternatives((count, kernels): (u32, In<Handle<Kernel>>)) -> Answer {
     if kernels.is_null() != (count == 0) {
         return Err(Code::INVALID_VALUE);
     }
@@ -162,15 +171,13 @@ entry! {
         event: Out<Handle<Event>>,
         command: Out<Handle<Listed>>,
     ) {
-        let (list, kernel) = (list.get()?, kernel.get()?);
-        check_alternatives(alternative_count, alternatives)?;
         let place = Where {
             count: point_count, list: points, events: event_count, event_list: events, point, event,
         };
-        let target = list.append(place)?;
-        let range = range_for(&kernel, &list.device, dimensions, (offset, global, local))?;
-        let arguments = kernel.set_arguments()?;
-        append(&list, target, Launched { kernel, arguments, range }, command)
+        let items = (dimensions, offset, global, local);
+        let alternatives = (alternative_count, alternatives);
+        let arguments = Kernel::set_arguments;
+        append((list, kernel), alternatives, place, items, arguments, command)
     }
 
     /// Appends a launch with these arguments.
@@ -193,15 +200,15 @@ entry! {
         event: Out<Handle<Event>>,
         command: Out<Handle<Listed>>,
     ) {
-        let (list, kernel) = (list.get()?, kernel.get()?);
-        check_alternatives(alternative_count, alternatives)?;
         let place = Where {
             count: point_count, list: points, events: event_count, event_list: events, point, event,
         };
-        let target = list.append(place)?;
-        let range = range_for(&kernel, &list.device, dimensions, (offset, global, local))?;
-        let arguments = Arguments::of(arguments.list(argument_count as usize)?, kernel.local_memory())?;
-        append(&list, target, Launched { kernel, arguments, range }, command)
+        let items = (dimensions, offset, global, local);
+        let alternatives = (alternative_count, alternatives);
+        let arguments = |kernel: &Kernel| {
+            Arguments::of(arguments.list(argument_count as usize)?, kernel.local_memory())
+        };
+        append((list, kernel), alternatives, place, items, arguments, command)
     }
 
     /// Changes launches of a list, for its next executions: all or, where one can't be, none.

@@ -1,5 +1,6 @@
 //! Cases of getting elements by indices.
 
+use millpond_hal::HostKernel;
 use millpond_types::{DType, Layout, Scalar};
 
 use super::Case;
@@ -17,7 +18,57 @@ struct Picked {
     shape: Layout,
 }
 
-fn plain(shape: &[usize]) -> Layout {
+/// What a kernel does with indices, whichever way elements go.
+pub(super) struct Picking {
+    pub(super) direction: Direction,
+    /// The axes with indices.
+    pub(super) axes: &'static [usize],
+    /// The axes of the packed side that stand for the positions.
+    pub(super) positions: (usize, usize),
+    pub(super) along: bool,
+    pub(super) dtype: DType,
+    pub(super) index_dtype: DType,
+    pub(super) mode: IndexMode,
+}
+
+impl Picking {
+    /// The case of these arrays: what is written, what is read, and the indices.
+    pub(super) fn case(self, arrays: Vec<Array>) -> Case {
+        let make = move |arrays: &mut [Array]| {
+            let axes = self.axes.iter().zip(&arrays[2..]);
+            let indices = axes.map(|(&axis, array)| PickIndex {
+                axis,
+                called: axis,
+                dtype: self.index_dtype,
+                layout: &array.layout,
+            });
+            let (name, array, packed) = match self.direction {
+                Direction::Get => ("take", &arrays[1], &arrays[0]),
+                Direction::Set => ("put", &arrays[0], &arrays[1]),
+            };
+            let kernel = PickKernel::new(&Pick {
+                name,
+                direction: self.direction,
+                dtype: self.dtype,
+                array: &array.layout,
+                packed: &packed.layout,
+                indices: &indices.collect::<Vec<_>>(),
+                positions: self.positions,
+                along: self.along,
+                mode: self.mode,
+                threads: 1,
+            });
+            Box::new(kernel.unwrap()) as Box<dyn HostKernel>
+        };
+        Case {
+            arrays,
+            make: Box::new(make),
+            ulp: 0,
+        }
+    }
+}
+
+pub(super) fn plain(shape: &[usize]) -> Layout {
     Layout::contiguous(shape, 1).unwrap()
 }
 
@@ -42,8 +93,7 @@ fn case(picked: Picked, index_dtype: DType, mode: IndexMode) -> Case {
     let dtype = DType::Float32;
     let source = Array::of(dtype, picked.array.clone(), |index| sample(dtype, index));
     let packed = Array::blank(dtype, picked.packed);
-    let (axes, positions, along) = (picked.axes, picked.positions, picked.along);
-    let found = axes.iter().map(|&axis| {
+    let found = picked.axes.iter().map(|&axis| {
         indices(
             index_dtype,
             picked.shape.clone(),
@@ -51,34 +101,16 @@ fn case(picked: Picked, index_dtype: DType, mode: IndexMode) -> Case {
             mode,
         )
     });
-    Case {
-        arrays: [packed, source].into_iter().chain(found).collect(),
-        make: Box::new(move |arrays| {
-            let indices = axes
-                .iter()
-                .zip(&arrays[2..])
-                .map(|(&axis, array)| PickIndex {
-                    axis,
-                    called: axis,
-                    dtype: index_dtype,
-                    layout: &array.layout,
-                });
-            let kernel = PickKernel::new(&Pick {
-                name: "take",
-                direction: Direction::Get,
-                dtype,
-                array: &arrays[1].layout,
-                packed: &arrays[0].layout,
-                indices: &indices.collect::<Vec<_>>(),
-                positions,
-                along,
-                mode,
-                threads: 1,
-            });
-            Box::new(kernel.unwrap())
-        }),
-        ulp: 0,
-    }
+    let picking = Picking {
+        direction: Direction::Get,
+        axes: picked.axes,
+        positions: picked.positions,
+        along: picked.along,
+        dtype,
+        index_dtype,
+        mode,
+    };
+    picking.case([packed, source].into_iter().chain(found).collect())
 }
 
 /// Rows, columns, single elements, elements along an axis, and none at all.

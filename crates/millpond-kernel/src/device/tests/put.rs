@@ -3,8 +3,9 @@
 use millpond_types::{DType, Layout, Scalar};
 
 use super::Case;
+use super::index::{Picking, plain};
 use crate::host::tests::array::{Array, sample};
-use crate::{Direction, IndexMode, Line, LineKernel, Pick, PickIndex, PickKernel};
+use crate::{Direction, IndexMode, Line, LineKernel};
 
 /// What is set.
 struct Set {
@@ -16,10 +17,6 @@ struct Set {
     /// The axes with indices, and how these lie.
     axes: &'static [usize],
     indices: Layout,
-}
-
-fn plain(shape: &[usize]) -> Layout {
-    Layout::contiguous(shape, 1).unwrap()
 }
 
 fn laid(shape: &[usize], strides: &[isize], offset: usize) -> Layout {
@@ -129,36 +126,16 @@ fn case(set: &Set, dtype: DType, index_dtype: DType, mode: IndexMode, wrong: Opt
         }
         found
     });
-    let arrays: Vec<_> = [array, packed].into_iter().chain(found).collect();
-    let (axes, positions, along) = (set.axes, set.positions, set.along);
-    Case {
-        arrays,
-        make: Box::new(move |arrays| {
-            let indices = axes
-                .iter()
-                .zip(&arrays[2..])
-                .map(|(&axis, array)| PickIndex {
-                    axis,
-                    called: axis,
-                    dtype: index_dtype,
-                    layout: &array.layout,
-                });
-            let kernel = PickKernel::new(&Pick {
-                name: "put",
-                direction: Direction::Set,
-                dtype,
-                array: &arrays[0].layout,
-                packed: &arrays[1].layout,
-                indices: &indices.collect::<Vec<_>>(),
-                positions,
-                along,
-                mode,
-                threads: 1,
-            });
-            Box::new(kernel.unwrap())
-        }),
-        ulp: 0,
-    }
+    let picking = Picking {
+        direction: Direction::Set,
+        axes: set.axes,
+        positions: set.positions,
+        along: set.along,
+        dtype,
+        index_dtype,
+        mode,
+    };
+    picking.case([array, packed].into_iter().chain(found).collect())
 }
 
 /// Every way of setting, with elements and indices of several sizes.
