@@ -91,6 +91,5 @@ pub(crate) use self::site::Site;
 pub use self::statistics::Statistics;
 pub(crate) use self::supply::Supply;
 pub use self::tag::{Tag, TagScope};
-pub(crate) use self::tally::Tally;
 pub(crate) use self::underway::Way;
 pub use self::wish::Wait;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use triomphe::UniqueArc;
 
 use crate::memory::{Block, Source};
-use crate::pool::{Class, LEAST_CACHE_LIMIT, Tally, Way};
+use crate::pool::{Class, LEAST_CACHE_LIMIT, Way};
 use crate::queue::hold::interrupt;
 use crate::queue::{Line, QueueCore};
 
@@ -91,9 +91,8 @@ impl QueueCore {
         let Source::Pool { pool, class } = &block.source else {
             return None;
         };
-        let (slot, class, limit) = (pool.slot.index(), *class, pool.cache_limit());
-        // Others leave the bulky ones as many as they are.
-        let bulky = Tally::is_bulky(block.capacity).then(|| pool.bulky_limit());
+        let (slot, class) = (pool.slot.index(), *class);
+        let (limit, bulky) = (pool.cache_limit(), pool.bulky_limit());
         // Asked under the line: a pool that is closed after this finds the block in the cache.
         let stays = class != Class::Dedicated && !pool.is_closed();
         // There always is one: it counts its queue's live blocks.
@@ -104,9 +103,9 @@ impl QueueCore {
                 if cache.is_full(limit) {
                     return Some(self.leaving(|| cache.evict(limit)));
                 }
-                let limit = bulky.filter(|&limit| cache.is_bulky(limit))?;
                 let is_quiet = |block: &Block| block.tracking.is_quiet(&self.native);
-                return Some(self.leaving(|| cache.evict_bulky(limit, is_quiet)));
+                let is_bulky = cache.is_bulky(bulky);
+                return is_bulky.then(|| self.leaving(|| cache.evict_bulky(bulky, is_quiet)));
             }
         }
         Some(self.leaving(|| vec![block]))
