@@ -7,7 +7,8 @@ operations, masks, small steps with a number read after each. What each stresses
 """
 
 import numpy as np
-from cases import NP, Run, case
+
+from .case import NP, Run, case
 
 GROUP = "users"
 
