@@ -155,6 +155,17 @@ def test_an_operator_is_its_function(how, dtype):
     np.testing.assert_array_equal(xp.asnumpy(how(x1, x2)), wanted)
 
 
+@pytest.mark.parametrize("dtype", [dtype for dtype in EVERY_DTYPE if np.dtype(dtype).kind in "iuf"])
+def test_divmod_is_both_functions(dtype):
+    x1, x2 = (xp.asarray(part, copy=True) for part in _operands("floor_divide", dtype))
+    for left, right in ((x1, x2), (x1, 3), (100, x2)):
+        quotient, remainder = divmod(left, right)
+        np.testing.assert_array_equal(xp.asnumpy(quotient), xp.asnumpy(left // right))
+        np.testing.assert_array_equal(xp.asnumpy(remainder), xp.asnumpy(left % right))
+    with pytest.raises(TypeError, match="divmod"):
+        divmod(x1, "three")
+
+
 IN_PLACE = {
     operator.iadd: operator.add,
     operator.isub: operator.sub,

@@ -5,9 +5,11 @@
 
 use millpond::Scalar;
 use millpond::kernel::Operation;
+use millpond::kernel::ops::rows;
 use millpond::tensor::{Operand, Place, Tensor, apply, apply_in_place, creation};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::error::Raise;
 use crate::tensor::array::PyArray;
@@ -67,6 +69,20 @@ pub(crate) fn reflected<'py>(
         }
         None => Ok(py.NotImplemented().into_bound(py)),
     }
+}
+
+/// What `divmod` gives: the quotients and the remainders, or `NotImplemented` where the operands
+/// don't combine.
+pub(crate) fn divided<'py>(
+    py: Python<'py>,
+    operator: impl Fn(&'static Operation) -> Answer<'py>,
+) -> Answer<'py> {
+    let quotient = operator(&rows::floor_divide)?;
+    if quotient.is(py.NotImplemented()) {
+        return Ok(quotient);
+    }
+    let remainder = operator(&rows::remainder)?;
+    Ok(PyTuple::new(py, [quotient, remainder])?.into_any())
 }
 
 /// `array op= other`.

@@ -92,6 +92,14 @@ impl PyArray {
         operators::in_place(&rows::pow, self, other)
     }
 
+    fn __divmod__<'py>(&self, other: &Bound<'py, PyAny>) -> Answer<'py> {
+        operators::divided(other.py(), |row| operators::binary(row, self, other))
+    }
+
+    fn __rdivmod__<'py>(&self, other: &Bound<'py, PyAny>) -> Answer<'py> {
+        operators::divided(other.py(), |row| operators::reflected(row, self, other))
+    }
+
     fn __matmul__<'py>(&self, other: &Bound<'py, PyAny>) -> Answer<'py> {
         product::operator(self, other, false)
     }
