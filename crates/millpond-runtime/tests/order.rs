@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use millpond_runtime::queue::as_task;
 use millpond_runtime::{Access, BACKLOG, Error, Event, Gate, MemoryKind, Status, Use};
 use millpond_testkit::watchdog::watched;
 use support::{
@@ -334,6 +335,57 @@ fn o6_an_event_stands_for_what_was_before_it_only() {
         gate.open(Ok(()));
         late.wait().unwrap();
         assert_eq!(late.status(), Status::Complete);
+    });
+}
+
+#[test]
+fn o6_an_event_on_a_queue_without_order_holds_nothing_back() {
+    watched(|| {
+        let device = device();
+        let queue = out_of_order(&device);
+        let gate = Gate::new();
+        let held = queue.gate(&gate, &[]).unwrap();
+        let all = queue.record().unwrap();
+        queue
+            .task("beside it", &[], || Ok(()))
+            .unwrap()
+            .wait()
+            .unwrap();
+        assert!(stays_pending(&all));
+        let (one, same) = (queue.record().unwrap(), queue.record().unwrap());
+        assert_eq!(one.sequence(), same.sequence(), "nothing came between them");
+        gate.open(Ok(()));
+        all.wait().unwrap();
+        assert_eq!(held.status(), Status::Complete);
+        one.wait().unwrap();
+    });
+}
+
+#[test]
+fn o4_an_event_needs_no_room_and_who_acts_as_a_task_neither() {
+    watched(|| {
+        let queue = out_of_order(&device());
+        let gate = Gate::new();
+        for _ in 0..BACKLOG {
+            queue.gate(&gate, &[]).unwrap();
+        }
+        let all = queue.record().unwrap();
+        let more = as_task(|| queue.gate(&gate, &[])).unwrap();
+        let waits = AtomicBool::new(true);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                queue.wait_for_room().unwrap();
+                waits.store(false, Ordering::SeqCst);
+            });
+            assert!(stays_pending(&all));
+            assert!(waits.load(Ordering::SeqCst), "there is no room");
+            gate.open(Ok(()));
+            waiting.join().unwrap();
+        });
+        all.wait().unwrap();
+        more.wait().unwrap();
+        queue.close();
+        assert!(matches!(queue.wait_for_room(), Err(Error::Closed { .. })));
     });
 }
 

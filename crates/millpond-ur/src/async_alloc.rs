@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use millpond::runtime::queue::as_task;
 use millpond::{AllocateOptions, MemoryKind, Wait};
 use smallvec::SmallVec;
 
@@ -20,6 +21,7 @@ use crate::pool::{self, Chosen, Pool};
 use crate::queue::{Enqueued, Queue};
 use crate::structures::AsyncAllocProperties;
 use crate::usm::{self, Usm};
+use crate::usm_commands::do_nothing;
 use crate::waits::Waits;
 
 /// What memory is asked for.
@@ -77,7 +79,7 @@ fn allocate(
         blocking: false,
         event,
     };
-    enqueued.submitted(ready)?;
+    enqueued.submitted(timed(queue, "allocation", ready)?)?;
     memory.set(Pointer::to(usm::add(Usm {
         context: Arc::clone(context),
         device: Arc::clone(device),
@@ -139,8 +141,19 @@ entry! {
             code(&error)
         })?;
         let command = Command::ENQUEUE_USM_FREE_EXP;
+        let freed = timed(queue, "free", freed)?;
         Enqueued { queue, command, waits, blocking: false, event }.submitted(freed)
     }
+}
+
+/// The same as a command of its own, on a queue that keeps times: what begins or ends a life without a wait
+/// goes by the command before it.
+fn timed(queue: &Queue, name: &'static str, done: millpond::Event) -> Answer<millpond::Event> {
+    let queue = queue.runtime();
+    if !queue.is_profiling() || broken(Rule::OwnTimes) {
+        return Ok(done);
+    }
+    do_nothing(queue, name, &[&done]).map_err(|error| code(&error))
 }
 
 type Refused = (millpond::Error, millpond::Allocation);
@@ -161,5 +174,5 @@ fn free(
         Err(error) => return Err((error, memory)),
     };
     let home = memory.queue();
-    home.free(memory, &[after, &[&so_far]].concat())
+    as_task(|| home.free(memory, &[after, &[&so_far]].concat()))
 }

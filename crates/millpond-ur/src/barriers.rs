@@ -9,7 +9,7 @@ use crate::mutants::{Rule, broken};
 use crate::numbers::Command;
 use crate::queue::{Enqueued, Queue};
 use crate::structures::EnqueueExtProperties;
-use crate::usm_commands::nothing;
+use crate::usm_commands::{do_nothing, nothing};
 use crate::waits::Waits;
 
 /// Holds back what comes next until everything before and the events are done.
@@ -47,7 +47,7 @@ entry! {
         let command = Command::EVENTS_WAIT;
         let enqueued = Enqueued { queue, command, waits, blocking: false, event };
         if waits.is_empty() && !broken(Rule::WaitForAll) {
-            return enqueued.submit(|queue, _| queue.barrier(&[]));
+            return enqueued.submit(|queue, _| do_nothing(queue, "wait for all", &[&queue.record()?]));
         }
         nothing(enqueued, "wait for events")
     }

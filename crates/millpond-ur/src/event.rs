@@ -35,6 +35,8 @@ pub(crate) struct Signal {
     pub(crate) queue: Option<Arc<Queue>>,
     pub(crate) command: Command,
     pub(crate) runtime: millpond::Event,
+    /// Of a command that is several for the runtime, the one that begins first.
+    pub(crate) first: Option<millpond::Event>,
     /// When the command was enqueued, of one that only tells the time.
     pub(crate) recorded: Option<u64>,
 }
@@ -57,11 +59,11 @@ impl Event {
 
     /// An event that nobody has to wait for.
     fn over(context: Arc<Context>, is_reusable: bool) -> Answer<Arc<Self>> {
-        let queue = context.first().memory_queue()?;
         let signal = Signal {
             queue: None,
             command: Command::EVENTS_WAIT,
-            runtime: queue.record().map_err(|error| code(&error))?,
+            runtime: context.first().over()?,
+            first: None,
             recorded: None,
         };
         create(|place| Self {
@@ -83,7 +85,9 @@ impl Event {
 
     /// Has it stand for another command from now on.
     pub(crate) fn stand_for(&self, signal: Signal) {
-        *self.lock() = signal;
+        let before = std::mem::replace(&mut *self.lock(), signal);
+        // It may be what kept its queue.
+        drop(before);
     }
 
     /// What it stands for now.
@@ -120,13 +124,20 @@ impl Signal {
         {
             return Ok(recorded);
         }
-        let times = self.runtime.times().map_err(|_| match what {
-            // Known later only, and not owed.
-            ProfilingInfo::COMMAND_QUEUED if self.runtime.queue().is_profiling() => {
-                Code::UNSUPPORTED_ENUMERATION
-            }
-            _ => Code::PROFILING_INFO_NOT_AVAILABLE,
-        })?;
+        let first = self
+            .first
+            .as_ref()
+            .filter(|_| what < ProfilingInfo::COMMAND_END);
+        let times = first
+            .unwrap_or(&self.runtime)
+            .times()
+            .map_err(|_| match what {
+                // Known later only, and not owed.
+                ProfilingInfo::COMMAND_QUEUED if self.runtime.queue().is_profiling() => {
+                    Code::UNSUPPORTED_ENUMERATION
+                }
+                _ => Code::PROFILING_INFO_NOT_AVAILABLE,
+            })?;
         let moment = match what {
             ProfilingInfo::COMMAND_QUEUED | ProfilingInfo::COMMAND_SUBMIT => times.submitted,
             // A command that only tells the time begins when it has it.

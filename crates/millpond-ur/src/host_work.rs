@@ -1,5 +1,7 @@
 //! Functions of a program that have their place on queues, and the clock of a device.
 
+use millpond::runtime::queue::as_task;
+
 use crate::argument::{Flag, In, Out, UserData};
 use crate::buffer::Buffer;
 use crate::entry::entry;
@@ -74,7 +76,7 @@ entry! {
     }
 
     /// Has an event tell when everything before it on the queue was done, whether or not the queue keeps
-    /// times. On a queue without an order it is a barrier as well.
+    /// times.
     fn urEnqueueTimestampRecordingExp(
         queue: Handle<Queue>,
         blocking: Flag,
@@ -93,7 +95,8 @@ entry! {
             after.push(&before);
         }
         let clock = queue.device().clock()?;
-        let told = clock.task_at("timestamp", &[], &after, || Ok(()));
+        queue.runtime().wait_for_room().map_err(|error| code(&error))?;
+        let told = as_task(|| clock.task_at("timestamp", &[], &after, || Ok(())));
         let told = told.map_err(|error| code(&error))?;
         let enqueued = Enqueued {
             queue,

@@ -69,6 +69,8 @@ rules! {
     Kind: "Memory is of the kind that was asked for.",
     Command: "An event tells which command it is of.",
     Times: "A command begins before it ends.",
+    FirstTimes: "One that is several for the runtime begins with the first of them.",
+    OwnTimes: "An allocation and a free have times of their own.",
     // Mapping.
     MapOffset: "A buffer is mapped from the byte that was named.",
     PartOrigin: "A part of a buffer begins where it was cut.",

@@ -38,10 +38,34 @@ pub(crate) struct Enqueued<'a> {
     pub(crate) event: Out<Handle<Event>>,
 }
 
+/// What was handed to the runtime as one command.
+#[derive(Clone, Debug)]
+pub(crate) struct Done {
+    /// Where it is several, the one that begins first.
+    pub(crate) first: Option<millpond::Event>,
+    /// When all is done.
+    pub(crate) last: millpond::Event,
+}
+
+impl From<millpond::Event> for Done {
+    fn from(last: millpond::Event) -> Self {
+        Self { first: None, last }
+    }
+}
+
 /// A command as a call that enqueues it, as often as that is wanted: on a queue, behind events.
-pub(crate) type Work = dyn Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>
-    + Send
-    + Sync;
+pub(crate) trait Call<D>:
+    Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<D> + Send + Sync + 'static
+{
+}
+
+impl<D, C> Call<D> for C where
+    C: Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<D> + Send + Sync + 'static
+{
+}
+
+/// The same, whatever it is made of.
+pub(crate) type Work = dyn Call<Done>;
 
 /// Where a command goes: to a queue now, or into a list for later.
 pub(crate) trait Target {
@@ -49,13 +73,7 @@ pub(crate) trait Target {
     fn device(&self) -> &Arc<Device>;
 
     /// Takes the command.
-    fn put(
-        self,
-        work: impl Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Answer;
+    fn put<D: Into<Done>>(self, work: impl Call<D>) -> Answer;
 }
 
 impl Target for Enqueued<'_> {
@@ -63,22 +81,16 @@ impl Target for Enqueued<'_> {
         self.queue.device()
     }
 
-    fn put(
-        self,
-        work: impl Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Answer {
+    fn put<D: Into<Done>>(self, work: impl Call<D>) -> Answer {
         self.submit(work)
     }
 }
 
 impl Enqueued<'_> {
     /// Hands the command to the runtime, by a call that answers its event there.
-    pub(crate) fn submit(
+    pub(crate) fn submit<D: Into<Done>>(
         self,
-        call: impl FnOnce(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>,
+        call: impl FnOnce(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<D>,
     ) -> Answer {
         let done =
             call(&self.queue.runtime, &self.waits.runtime()).map_err(|error| code(&error))?;
@@ -86,9 +98,10 @@ impl Enqueued<'_> {
     }
 
     /// Answers the event of a command that was handed to the runtime.
-    pub(crate) fn submitted(self, done: millpond::Event) -> Answer {
+    pub(crate) fn submitted(self, done: impl Into<Done>) -> Answer {
+        let done = done.into();
         if self.blocking && !broken(Rule::Blocking) {
-            done.wait().map_err(|error| code(&error))?;
+            done.last.wait().map_err(|error| code(&error))?;
         }
         if !self.event.is_null() {
             let made = Event::make(self.queue, self.signal(done))?;
@@ -98,7 +111,8 @@ impl Enqueued<'_> {
     }
 
     /// What an event of the command stands for.
-    pub(crate) fn signal(&self, done: millpond::Event) -> Signal {
+    pub(crate) fn signal(&self, done: impl Into<Done>) -> Signal {
+        let Done { first, last } = done.into();
         Signal {
             queue: Some(Arc::clone(self.queue)),
             command: if broken(Rule::Command) {
@@ -106,7 +120,8 @@ impl Enqueued<'_> {
             } else {
                 self.command
             },
-            runtime: done,
+            first: first.filter(|_| !broken(Rule::FirstTimes)),
+            runtime: last,
             recorded: None,
         }
     }

@@ -8,18 +8,30 @@ use millpond::{Address, Event, Pattern, Queue};
 use crate::argument::Answer;
 use crate::grid::{Extent, Grid, PIECE};
 use crate::mutants::{Rule, broken};
-use crate::queue::Target;
+use crate::queue::{Done, Target};
 
 /// Commands that are one for whoever enqueued them.
 struct Steps<'a> {
     queue: &'a Queue,
     /// What all of them come after.
     after: &'a [&'a Event],
+    /// The one that was made first.
+    first: Option<Event>,
     /// Those that have nothing of the others behind them; the last on a queue with an order.
     ends: Vec<Event>,
 }
 
-impl Steps<'_> {
+impl<'a> Steps<'a> {
+    /// None yet.
+    fn new(queue: &'a Queue, after: &'a [&'a Event]) -> Self {
+        Self {
+            queue,
+            after,
+            first: None,
+            ends: Vec::new(),
+        }
+    }
+
     /// Makes a command, behind another one of these where it needs it.
     fn step(
         &mut self,
@@ -40,6 +52,7 @@ impl Steps<'_> {
             make(self.queue, self.after)?
         };
         self.ends.push(made.clone());
+        self.first.get_or_insert_with(|| made.clone());
         Ok(made)
     }
 
@@ -56,15 +69,17 @@ impl Steps<'_> {
         })
     }
 
-    /// The event of all.
-    fn end(self) -> millpond::Result<Event> {
-        match &self.ends[..] {
-            [last] => Ok(last.clone()),
+    /// What all are together.
+    fn end(self) -> millpond::Result<Done> {
+        let last = match &self.ends[..] {
+            [last] => last.clone(),
             ends => {
                 let all: Vec<_> = ends.iter().collect();
-                self.queue.task_at("rows", &[], &all, || Ok(()))
+                self.queue.task_at("rows", &[], &all, || Ok(()))?
             }
-        }
+        };
+        let first = self.first;
+        Ok(Done { first, last })
     }
 }
 
@@ -86,8 +101,7 @@ fn without_gaps(extent: Extent, grids: &[Grid]) -> Extent {
 pub(crate) fn copy(target: impl Target, src: Grid, dst: Grid, extent: Extent) -> Answer {
     let extent = without_gaps(extent, &[src, dst]);
     target.put(move |queue, after| {
-        let ends = Vec::new();
-        let mut steps = Steps { queue, after, ends };
+        let mut steps = Steps::new(queue, after);
         for row in extent.rows() {
             steps.copy((src.row(row), dst.row(row)), extent.width, None)?;
         }
@@ -106,8 +120,7 @@ pub(crate) fn fill(target: impl Target, dst: Grid, extent: Extent, pattern: &[u8
     target.put(move |queue, after| {
         // Copies may read it until all have ended, also those before one that is refused.
         let piece = ManuallyDrop::new(Arc::clone(&piece));
-        let ends = Vec::new();
-        let mut steps = Steps { queue, after, ends };
+        let mut steps = Steps::new(queue, after);
         for (number, row) in extent.rows().enumerate() {
             let begin = dst.row(row);
             if let Some(pattern) = simple {
@@ -125,7 +138,8 @@ pub(crate) fn fill(target: impl Target, dst: Grid, extent: Extent, pattern: &[u8
             fill_row(&mut steps, begin, extent.width, (&piece, phase, unit))?;
         }
         let end = steps.end()?;
-        end.on_complete(move |_| drop(ManuallyDrop::into_inner(piece)));
+        end.last
+            .on_complete(move |_| drop(ManuallyDrop::into_inner(piece)));
         Ok(end)
     })
 }

@@ -73,6 +73,8 @@ pub(crate) struct Line {
     pub(crate) clock: Clock,
     /// How many queues the clock knew of when it was last tidied.
     tidied: usize,
+    /// The last command that was submitted to finish after everything before it, on a queue without order.
+    pub(crate) joined: u64,
     /// Closed to new work.
     pub(crate) closed: bool,
     /// How many of the queue's failures a wait has looked at.

@@ -33,6 +33,7 @@ use millpond_hal as hal;
 use millpond_hal::{Failure, HostKernel, QueueOptions};
 use millpond_types::MemoryKind;
 use millpond_types::config::Config;
+use smallvec::SmallVec;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -52,8 +53,8 @@ pub(crate) use line::{Line, LineLock};
 pub(crate) use native::Native;
 pub(crate) use submit::stop_if_interrupted;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use};
-pub use task::serve_tasks;
-pub(crate) use task::{as_task, in_task};
+pub(crate) use task::in_task;
+pub use task::{as_task, serve_tasks};
 
 /// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.
 ///
@@ -220,12 +221,15 @@ impl Queue {
         self.0.lock().closed = true;
     }
 
-    /// An event for everything submitted so far.
+    /// An event for everything submitted so far, which holds nothing back.
+    ///
+    /// On an out-of-order queue that isn't idle it stands for a command of its own, which waits for no
+    /// room: the next one does.
     ///
     /// # Errors
     /// A closed queue, if it is out of order and not idle.
     pub fn record(&self) -> Result<Event> {
-        let line = self.0.lock();
+        let mut line = self.0.lock();
         // The last command doesn't stand for all on an out-of-order queue, nor for what the queue
         // waits for since. A closed queue takes no more commands that could.
         let stands_for_all = if self.is_in_order() {
@@ -236,8 +240,27 @@ impl Queue {
         if stands_for_all {
             return Ok(self.0.event_at(&line, line.submitted).of_all());
         }
+        if self.is_in_order() {
+            drop(line);
+            return self.barrier(&[]);
+        }
+        lifecycle::check("recording an event")?;
+        let joined = self.0.append_join_of_all(&mut line);
+        let event = joined.map(|joined| self.0.event_at(&line, joined).of_all());
         drop(line);
-        self.barrier(&[])
+        self.0.settle(event, SmallVec::new())
+    }
+
+    /// Waits until the queue has room for a command, as every submission does by itself (rule O4).
+    ///
+    /// For several commands that are submitted under a lock which what the queue runs may want too: once
+    /// there is room, [`as_task`] has none of them wait.
+    ///
+    /// # Errors
+    /// A closed queue.
+    pub fn wait_for_room(&self) -> Result<()> {
+        lifecycle::check("waiting for room")?;
+        self.0.lock_with_room(&[]).map(drop)
     }
 }
 

@@ -323,6 +323,18 @@ impl QueueCore {
         Ok(sequence)
     }
 
+    /// A command that finishes after everything submitted so far, and holds nothing back; the last one, if
+    /// nothing came since. It needs no room: what is submitted next does.
+    pub(super) fn append_join_of_all(&self, line: &mut Line) -> Result<u64> {
+        line.check_open(self)?;
+        if line.joined != line.submitted {
+            let first = self.native().progress().completed() + 1;
+            let unfinished = (first..=line.submitted).filter(|&one| !self.native().reached(one));
+            line.joined = self.append_join(line, &unfinished.collect::<Vec<_>>())?;
+        }
+        Ok(line.joined)
+    }
+
     /// A command that does nothing and finishes when the given commands of this queue have.
     fn append_join(&self, line: &mut Line, sequences: &[u64]) -> Result<u64> {
         let behind: SmallVec<[_; 64]> = sequences

@@ -18,8 +18,9 @@ pub fn serve_tasks() {
     IN_TASK.set(true);
 }
 
-/// Marks the thread as running a host task for the time of a call.
-pub(crate) fn as_task<R>(body: impl FnOnce() -> R) -> R {
+/// Marks the thread as running a host task for the time of a call: what the body submits never waits,
+/// neither for room on a queue nor for memory shared with the host.
+pub fn as_task<R>(body: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {

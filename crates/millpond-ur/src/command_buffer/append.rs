@@ -11,6 +11,29 @@ use crate::transfers::{self, Direction};
 use crate::usm::check_range;
 use crate::usm_commands::{Hint, copy, fill, hint, pattern};
 
+/// Between buffers and memory of the program: the same in both directions.
+macro_rules! transfers {
+    ($($name:ident: $direction:ident),* $(,)?) => {
+        appends! {$(
+            fn $name(
+                target,
+                buffer: Handle<Buffer>,
+                offset: usize,
+                size: usize,
+                address: Pointer,
+            ) {
+                let buffer = buffer.get()?;
+                let part = (&*buffer, offset, size);
+                transfers::transfer(target.keeping(&buffer), part, address, Direction::$direction)
+            }
+        )*}
+    };
+}
+transfers! {
+    urCommandBufferAppendMemBufferReadExp: Read,
+    urCommandBufferAppendMemBufferWriteExp: Write,
+}
+
 appends! {
     fn urCommandBufferAppendUSMMemcpyExp(target, dst: Pointer, src: Pointer, size: usize) {
         let (dst, src) = (dst.required()?, src.required()?);
@@ -76,30 +99,6 @@ appends! {
         let (src, dst) = (src.get()?, dst.get()?);
         let target = target.keeping(&src).keeping(&dst);
         transfers::copy_between(target, (&src, src_offset), (&dst, dst_offset), size)
-    }
-
-    fn urCommandBufferAppendMemBufferWriteExp(
-        target,
-        buffer: Handle<Buffer>,
-        offset: usize,
-        size: usize,
-        address: Pointer,
-    ) {
-        let buffer = buffer.get()?;
-        let part = (&*buffer, offset, size);
-        transfers::transfer(target.keeping(&buffer), part, address, Direction::Write)
-    }
-
-    fn urCommandBufferAppendMemBufferReadExp(
-        target,
-        buffer: Handle<Buffer>,
-        offset: usize,
-        size: usize,
-        address: Pointer,
-    ) {
-        let buffer = buffer.get()?;
-        let part = (&*buffer, offset, size);
-        transfers::transfer(target.keeping(&buffer), part, address, Direction::Read)
     }
 
     fn urCommandBufferAppendMemBufferFillExp(

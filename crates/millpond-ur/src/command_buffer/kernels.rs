@@ -11,7 +11,7 @@ use crate::handle::{Handle, Place, create, kinds};
 use crate::kernel::{Arguments, Kernel, Range, launch, range_for};
 use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
-use crate::queue::{Target, Work};
+use crate::queue::{Call, Done, Target, Work};
 use crate::structures::{KernelArgument, UpdateKernelLaunch};
 
 /// A launch of a list that can be changed, as C holds it: as long as the list is there.
@@ -50,14 +50,10 @@ impl Target for Captured<'_> {
         self.device
     }
 
-    fn put(
-        self,
-        work: impl Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Answer {
-        *self.work = Some(Box::new(work));
+    fn put<D: Into<Done>>(self, work: impl Call<D>) -> Answer {
+        *self.work = Some(Box::new(move |queue, after| {
+            work(queue, after).map(Into::into)
+        }));
         Ok(())
     }
 }
@@ -152,65 +148,54 @@ fn check_alternatives((count, kernels): (u32, In<Handle<Kernel>>)) -> Answer {
     kernels.try_for_each(|kernel| kernel.get().map(drop))
 }
 
-entry! {
+/// Functions that append a launch: what they are given of arguments, and what those are.
+macro_rules! launches {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $arguments:expr;)*) => {
+        entry! {$(
+            $(#[$doc])*
+            fn $name(
+                list: Handle<CommandBuffer>,
+                kernel: Handle<Kernel>,
+                dimensions: u32,
+                offset: In<usize>,
+                global: In<usize>,
+                local: In<usize>,
+                $($argument: $kind,)*
+                alternative_count: u32,
+                alternatives: In<Handle<Kernel>>,
+                point_count: u32,
+                points: In<u32>,
+                event_count: u32,
+                events: In<Handle<Event>>,
+                point: Out<u32>,
+                event: Out<Handle<Event>>,
+                command: Out<Handle<Listed>>,
+            ) {
+                let place = Where {
+                    count: point_count,
+                    list: points,
+                    events: event_count,
+                    event_list: events,
+                    point,
+                    event,
+                };
+                let items = (dimensions, offset, global, local);
+                let alternatives = (alternative_count, alternatives);
+                append((list, kernel), alternatives, place, items, $arguments, command)
+            }
+        )*}
+    };
+}
+launches! {
     /// Appends a launch with the arguments that were set before.
-    fn urCommandBufferAppendKernelLaunchExp(
-        list: Handle<CommandBuffer>,
-        kernel: Handle<Kernel>,
-        dimensions: u32,
-        offset: In<usize>,
-        global: In<usize>,
-        local: In<usize>,
-        alternative_count: u32,
-        alternatives: In<Handle<Kernel>>,
-        point_count: u32,
-        points: In<u32>,
-        event_count: u32,
-        events: In<Handle<Event>>,
-        point: Out<u32>,
-        event: Out<Handle<Event>>,
-        command: Out<Handle<Listed>>,
-    ) {
-        let place = Where {
-            count: point_count, list: points, events: event_count, event_list: events, point, event,
-        };
-        let items = (dimensions, offset, global, local);
-        let alternatives = (alternative_count, alternatives);
-        let arguments = Kernel::set_arguments;
-        append((list, kernel), alternatives, place, items, arguments, command)
-    }
+    fn urCommandBufferAppendKernelLaunchExp() Kernel::set_arguments;
 
     /// Appends a launch with these arguments.
-    fn urCommandBufferAppendKernelLaunchWithArgsExp(
-        list: Handle<CommandBuffer>,
-        kernel: Handle<Kernel>,
-        dimensions: u32,
-        offset: In<usize>,
-        global: In<usize>,
-        local: In<usize>,
-        argument_count: u32,
-        arguments: In<KernelArgument>,
-        alternative_count: u32,
-        alternatives: In<Handle<Kernel>>,
-        point_count: u32,
-        points: In<u32>,
-        event_count: u32,
-        events: In<Handle<Event>>,
-        point: Out<u32>,
-        event: Out<Handle<Event>>,
-        command: Out<Handle<Listed>>,
-    ) {
-        let place = Where {
-            count: point_count, list: points, events: event_count, event_list: events, point, event,
-        };
-        let items = (dimensions, offset, global, local);
-        let alternatives = (alternative_count, alternatives);
-        let arguments = |kernel: &Kernel| {
-            Arguments::of(arguments.list(argument_count as usize)?, kernel.local_memory())
-        };
-        append((list, kernel), alternatives, place, items, arguments, command)
-    }
+    fn urCommandBufferAppendKernelLaunchWithArgsExp(count: u32, list: In<KernelArgument>)
+        |kernel: &Kernel| Arguments::of(list.list(count as usize)?, kernel.local_memory());
+}
 
+entry! {
     /// Changes launches of a list, for its next executions: all or, where one can't be, none.
     fn urCommandBufferUpdateKernelLaunchExp(
         list: Handle<CommandBuffer>,

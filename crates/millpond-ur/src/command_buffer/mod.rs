@@ -13,6 +13,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use millpond::runtime::queue::as_task;
 use smallvec::SmallVec;
 
 use crate::argument::{Answer, In, Out};
@@ -25,7 +26,7 @@ use crate::handle::{Handle, Place, create, kinds};
 use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command, CommandBufferInfo, StructureType};
 use crate::property::Property;
-use crate::queue::{Enqueued, Queue, Target, Work};
+use crate::queue::{Call, Done, Enqueued, Queue, Target, Work};
 use crate::structures::{CommandBufferDesc, Header};
 use crate::usm_commands::do_nothing;
 use crate::waits::Waits;
@@ -160,12 +161,19 @@ impl CommandBuffer {
         })
     }
 
-    /// Enqueues every command.
-    fn enqueue(&self, queue: &millpond::Queue, waits: &Waits) -> Answer<millpond::Event> {
+    /// Enqueues every command, once there is room for one. Host tasks that the queue runs may want the list
+    /// too, so that nothing waits while it is locked.
+    fn enqueue(&self, queue: &millpond::Queue, waits: &Waits) -> Answer<Done> {
+        queue.wait_for_room().map_err(|error| code(&error))?;
+        as_task(|| self.enqueue_at_once(queue, waits))
+    }
+
+    fn enqueue_at_once(&self, queue: &millpond::Queue, waits: &Waits) -> Answer<Done> {
         let mut state = self.state();
         let last = state.last.clone();
         let mut starts = waits.runtime();
         starts.extend(last.as_ref().filter(|_| !broken(Rule::ListsInTurn)));
+        let mut first = None;
         let mut made: Vec<millpond::Event> = Vec::with_capacity(state.steps.len());
         let mut is_end = vec![true; state.steps.len()];
         for step in &state.steps {
@@ -184,7 +192,8 @@ impl CommandBuffer {
             for &point in &step.behind {
                 is_end[point as usize] = false;
             }
-            made.push(done);
+            first.get_or_insert_with(|| done.first.unwrap_or_else(|| done.last.clone()));
+            made.push(done.last);
         }
         let ends = made.iter().zip(is_end).filter(|(_, is_end)| *is_end);
         let ends: SmallVec<[_; 4]> = ends.map(|(event, _)| event).collect();
@@ -196,7 +205,7 @@ impl CommandBuffer {
         };
         let end = end.map_err(|error| code(&error))?;
         state.last = Some(end.clone());
-        Ok(end)
+        Ok(Done { first, last: end })
     }
 }
 
@@ -253,17 +262,11 @@ impl Target for Appended<'_> {
         &self.buffer.device
     }
 
-    fn put(
-        self,
-        work: impl Fn(&millpond::Queue, &[&millpond::Event]) -> millpond::Result<millpond::Event>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Answer {
+    fn put<D: Into<Done>>(self, work: impl Call<D>) -> Answer {
         let mut state = self.buffer.state();
         self.point.set(state.steps.len() as u32);
         state.steps.push(Step {
-            work: Box::new(work),
+            work: Box::new(move |queue, after| work(queue, after).map(Into::into)),
             behind: self.behind,
             _keeps: self.keeps,
             launched: self.launched,

@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use millpond::QueueOptions;
 use millpond::runtime::DeviceClass;
+use millpond::runtime::queue::as_task;
 
 use crate::adapter::Adapter;
 use crate::argument::{Answer, In, Out};
@@ -41,6 +42,8 @@ pub(crate) struct Device {
     clock: OnceLock<millpond::Queue>,
     /// Out of order, for the groups of kernels.
     groups: OnceLock<millpond::Queue>,
+    /// With no command, ever.
+    idle: OnceLock<millpond::Queue>,
     current: Current,
 }
 
@@ -55,6 +58,7 @@ impl Device {
             memory_queue: OnceLock::new(),
             clock: OnceLock::new(),
             groups: OnceLock::new(),
+            idle: OnceLock::new(),
             current: Current::default(),
         })
     }
@@ -130,6 +134,12 @@ impl Device {
         self.queue(&self.groups, false)
     }
 
+    /// What is over, as nothing was ever enqueued that it stands for.
+    pub(crate) fn over(&self) -> Answer<millpond::Event> {
+        let queue = self.queue(&self.idle, false)?;
+        queue.record().map_err(|error| code(&error))
+    }
+
     /// What the device's clock shows, in nanoseconds, which is that of the times of commands; and what the
     /// host's shows then. Whoever asks may be told a while later.
     pub(crate) fn now(&self) -> Answer<(u64, u64)> {
@@ -137,10 +147,12 @@ impl Device {
         let seen = Arc::new(AtomicU64::new(0));
         let read = || {
             let seen = Arc::clone(&seen);
-            let event = queue.task("clock", &[], move || {
+            let look = move || {
                 seen.store(host_now(), Ordering::Relaxed);
                 Ok(())
-            })?;
+            };
+            // Timestamps that are held back don't hold this one.
+            let event = as_task(|| queue.task("clock", &[], look))?;
             event.wait()?;
             event.times()
         };

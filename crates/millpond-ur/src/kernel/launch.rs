@@ -3,6 +3,8 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use millpond::runtime::queue::as_task;
+
 use crate::argument::{Answer, In, Out};
 use crate::device::Device;
 use crate::entry::entry;
@@ -13,7 +15,7 @@ use crate::kernel::range::{Group, Range, suggested};
 use crate::kernel::{Body, Kernel};
 use crate::mutants::{Rule, broken};
 use crate::numbers::{Code, Command};
-use crate::queue::{Enqueued, Queue, Target};
+use crate::queue::{Done, Enqueued, Queue, Target};
 use crate::structures::{Header, KernelArgument};
 use crate::waits::Waits;
 
@@ -89,32 +91,38 @@ fn groups(target: impl Target, function: Function, arguments: Arguments, range: 
     let each = all.div_ceil(pieces);
     let helper = device.groups()?.clone();
     let arguments = Arc::new(arguments);
+    let piece = move |behind: &[&millpond::Event], numbers: std::ops::Range<usize>| {
+        let arguments = Arc::clone(&arguments);
+        helper.task_at("groups of a kernel", &[], behind, move || {
+            let laid = arguments.lay_out();
+            for number in numbers {
+                let group = range.group(number);
+                (function.0)(laid.addresses.as_ptr(), &raw const group);
+            }
+            Ok(())
+        })
+    };
     target.put(move |queue, after| {
-        let begin = queue.task_at("kernel", &[], after, || Ok(()))?;
-        let mut ends = Vec::with_capacity(pieces);
-        for piece in 0..pieces {
-            let arguments = Arc::clone(&arguments);
-            let until = |pieces: usize| pieces.saturating_mul(each).min(all);
-            let numbers = until(piece)..until(piece + 1);
+        // Launches that are held back elsewhere are no matter of this one, which waits for its own queue.
+        queue.wait_for_room()?;
+        as_task(|| {
+            let begin = queue.task_at("kernel", &[], after, || Ok(()))?;
             let behind: &[_] = if broken(Rule::KernelBehind) {
                 &[]
             } else {
                 &[&begin]
             };
-            ends.push(helper.task_at("groups of a kernel", &[], behind, move || {
-                let laid = arguments.lay_out();
-                for number in numbers {
-                    let group = range.group(number);
-                    (function.0)(laid.addresses.as_ptr(), &raw const group);
-                }
-                Ok(())
-            })?);
-        }
-        let mut ends: Vec<_> = ends.iter().collect();
-        if broken(Rule::KernelBefore) {
-            ends.clear();
-        }
-        queue.task_at("kernel", &[], &ends, || Ok(()))
+            let until = |pieces: usize| pieces.saturating_mul(each).min(all);
+            let ends = (0..pieces).map(|number| piece(behind, until(number)..until(number + 1)));
+            let ends = ends.collect::<millpond::Result<Vec<_>>>()?;
+            let mut ends: Vec<_> = ends.iter().collect();
+            if broken(Rule::KernelBefore) {
+                ends.clear();
+            }
+            let last = queue.task_at("kernel", &[], &ends, || Ok(()))?;
+            let first = Some(begin);
+            Ok(Done { first, last })
+        })
     })
 }
 

@@ -182,10 +182,9 @@ impl Pool {
 
     /// Gives out no more memory. What it gave out stays valid.
     fn close(&self) {
-        let mut state = self.state();
-        state.is_closed = true;
+        self.state().is_closed = true;
         if !self.is_default {
-            for pool in &state.made {
+            for pool in self.made() {
                 // Only default pools refuse.
                 let _ = pool.close();
             }

@@ -19,12 +19,12 @@ fn copy_images(
     if value.is_null() && (room != 0 || size.is_null()) {
         return Err(Code::INVALID_NULL_POINTER);
     }
+    if !value.is_null() && room < bytes {
+        return Err(Code::INVALID_SIZE);
+    }
     size.set(bytes);
     if value.is_null() {
         return Ok(());
-    }
-    if room < bytes {
-        return Err(Code::INVALID_SIZE);
     }
     let places: In<Out<u8>> = value.reads();
     for (image, place) in program

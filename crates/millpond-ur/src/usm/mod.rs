@@ -7,6 +7,7 @@ mod range;
 use std::sync::Arc;
 
 use millpond::runtime::pool::LARGEST_ALIGNMENT;
+use millpond::runtime::queue::as_task;
 use millpond::{Access, Address, AllocateOptions, Allocation, MemoryKind, Reuse};
 
 use crate::argument::{Answer, In, Out, Pointer};
@@ -89,7 +90,8 @@ pub(crate) fn allocate_now(
         reuse: (!broken(Rule::AtOnce)).then_some(AT_ONCE),
         ..AllocateOptions::default()
     };
-    let memory = queue.allocate_with(pool, size, &options)?.0;
+    // Frees that are held back don't hold what is asked for.
+    let memory = as_task(|| queue.allocate_with(pool, size, &options))?.0;
     if !broken(Rule::AtOnce) {
         memory.wait_idle()?;
     }
@@ -129,7 +131,7 @@ pub(crate) fn free_behind_all(
     };
     let queue = memory.queue();
     let after: Vec<_> = before.iter().collect();
-    match queue.free(memory, &after) {
+    match as_task(|| queue.free(memory, &after)) {
         Ok(_) => Ok(()),
         Err((error, memory)) => Err((code(&error), memory)),
     }

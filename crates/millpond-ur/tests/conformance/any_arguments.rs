@@ -1,5 +1,6 @@
 //! Calls with arguments of all sorts, one after the other: nulls, handles of other kinds and of what is
-//! gone, wait lists, sizes, flags, addresses. Each answers a code, and what there was before works afterwards.
+//! gone, wait lists, sizes, flags, addresses. Each answers a code, writes nothing where that is an error, and what
+//! there was before works afterwards.
 //!
 //! Every function that is offered is called. A loader may look at handles itself, so that this package's
 //! own functions are. `MILLPOND_UR_CALLS` says how many calls are made and `MILLPOND_UR_SEED` which; what
@@ -267,11 +268,19 @@ fn round(world: &World, seed: u64, calls: usize, answers: &mut BTreeMap<u32, usi
             // Who takes memory away answers for what uses it.
             ok((world.f.urDeviceWaitExp)(world.device));
         }
-        let Answer { code, arguments } = call(function, kinds, &mut choices);
+        let Answer {
+            code,
+            arguments,
+            wrote,
+        } = call(function, kinds, &mut choices);
         let of_lists =
             Code::INVALID_COMMAND_BUFFER_EXP.0..=Code::INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP.0;
         let is_known = code <= Code::IN_EVENT_LIST_EXEC_STATUS.0 || of_lists.contains(&code);
         assert!(is_known, "{name} answered {code:#x} to {arguments:x?}");
+        assert!(
+            code == 0 || !wrote,
+            "{name} wrote something, and answered {code:#x} to {arguments:x?}"
+        );
         *answers.entry(code).or_default() += 1;
     }
     ok((world.f.urDeviceWaitExp)(world.device));

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ur_adapter_millpond::numbers::{Code, Command, EventInfo};
 
-use crate::kernels::{Group, scale};
+use crate::kernels::scale;
 use crate::support::gate::Gate;
-use crate::support::launch::Argument;
+use crate::support::launch::{Argument, Group, kernel};
 use crate::support::shapes::{
     Handle, Header, LIST_DESC, ListDesc, Triple, UPDATE_LAUNCH, UPDATE_POINTER, UPDATE_VALUE,
     Update, UpdatePointer, UpdateValue,
@@ -271,27 +271,6 @@ extern "C" fn hold(_: *const *mut c_void, _: *const Group) {
     while !OPENED.load(Ordering::Acquire) {
         std::thread::yield_now();
     }
-}
-
-/// A kernel of a function; none where functions of the host aren't kernels.
-fn kernel(
-    world: &World,
-    function: extern "C" fn(*const *mut c_void, *const Group),
-) -> Option<Handle> {
-    let mut made = ptr::null_mut();
-    let code = (world.f.urKernelCreateWithNativeHandle)(
-        function as usize,
-        world.context,
-        ptr::null_mut(),
-        ptr::null(),
-        &raw mut made,
-    );
-    if code == Code::UNSUPPORTED_FEATURE.0 {
-        eprintln!("skipped: functions are no kernels");
-        return None;
-    }
-    ok(code);
-    Some(made)
 }
 
 #[test]

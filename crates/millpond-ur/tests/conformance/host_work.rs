@@ -8,20 +8,9 @@ use ur_adapter_millpond::numbers::{Code, Command, EventInfo};
 use crate::support::gate::Gate;
 use crate::support::shapes::{EVENT_DESC, Flags, Handle, Header};
 use crate::support::world::{OUT_OF_ORDER, PROFILING, World, fails, list, ok};
+use crate::times::time;
 
 const BYTES: usize = 4096;
-
-fn time(world: &World, event: Handle, moment: u32) -> Result<u64, Code> {
-    let mut time = 0_u64;
-    let code = (world.f.urEventGetProfilingInfo)(
-        event,
-        moment,
-        8,
-        (&raw mut time).cast(),
-        ptr::null_mut(),
-    );
-    if code == 0 { Ok(time) } else { Err(Code(code)) }
-}
 
 fn timestamp(world: &World, queue: Handle, blocking: bool, waits: &[Handle]) -> Option<Handle> {
     let mut event = ptr::null_mut();

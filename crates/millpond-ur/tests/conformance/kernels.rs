@@ -6,18 +6,9 @@ use std::ptr;
 use ur_adapter_millpond::numbers::{Code, Command, EventInfo};
 
 use crate::support::gate::Gate;
-use crate::support::launch::{self, Argument, Items};
+use crate::support::launch::{self, Argument, Group, Items};
 use crate::support::shapes::{BufferProperties, Handle, Header};
 use crate::support::world::{OUT_OF_ORDER, World, fails, ok};
-
-/// A group, as the guide says that functions are told of it.
-#[repr(C)]
-pub(crate) struct Group {
-    id: [usize; 3],
-    size: [usize; 3],
-    first: [usize; 3],
-    global: [usize; 3],
-}
 
 /// Writes to each item of an array: its number times a factor. The group's own memory counts its items.
 #[allow(
@@ -53,21 +44,7 @@ impl Drop for Kernel<'_> {
 
 /// None where functions of the host aren't kernels.
 fn kernel(world: &World) -> Option<Kernel<'_>> {
-    let mut made = ptr::null_mut();
-    let native = scale as extern "C" fn(_, _) as usize;
-    let code = (world.f.urKernelCreateWithNativeHandle)(
-        native,
-        world.context,
-        ptr::null_mut(),
-        ptr::null(),
-        &raw mut made,
-    );
-    if code == Code::UNSUPPORTED_FEATURE.0 {
-        eprintln!("skipped: there are no kernels");
-        return None;
-    }
-    ok(code);
-    Some(Kernel(world, made))
+    launch::kernel(world, scale).map(|made| Kernel(world, made))
 }
 
 /// Launches over a plane of items; the event.

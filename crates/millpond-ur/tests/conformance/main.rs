@@ -28,5 +28,7 @@ mod order;
 mod pools;
 mod programs;
 mod reuse;
+mod room;
 mod support;
+mod times;
 mod virtual_memory;

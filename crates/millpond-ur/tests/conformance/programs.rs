@@ -425,6 +425,24 @@ fn launches_that_can_not_be_are_refused() {
     assert_eq!(wrong(&[64], Some(&[7]), &all), group);
     assert_eq!(wrong(&[0], None, &all), Code::INVALID_WORK_DIMENSION);
     assert_eq!(wrong(&[1 << 45], Some(&[1]), &all), Code::INVALID_VALUE);
+    // Threads have no number for a first item that isn't the first.
+    let (offset, global, mut event) = (1_usize, 64_usize, ptr::null_mut());
+    let code = (world.f.urEnqueueKernelLaunchWithArgsExp)(
+        what.0,
+        what.1,
+        1,
+        &raw const offset,
+        &raw const global,
+        ptr::null(),
+        0,
+        ptr::null(),
+        ptr::null(),
+        0,
+        ptr::null(),
+        &raw mut event,
+    );
+    fails(code, Code::UNSUPPORTED_FEATURE);
+    assert!(event.is_null());
     world.free(what.0, memory, &[]);
 }
 

@@ -71,6 +71,8 @@ pub(crate) struct Choices {
 pub(crate) struct Answer {
     pub(crate) code: u32,
     pub(crate) arguments: Vec<usize>,
+    /// Whether it has written anything.
+    pub(crate) wrote: bool,
 }
 
 extern "C" fn nothing() {}
@@ -383,5 +385,10 @@ pub(crate) fn call(function: *const (), kinds: &str, choices: &mut Choices) -> A
     if code == 0 {
         choices.learn(kinds, &arguments);
     }
-    Answer { code, arguments }
+    let wrote = choices.written.iter().any(|&word| word != 0);
+    Answer {
+        code,
+        arguments,
+        wrote,
+    }
 }

@@ -7,7 +7,7 @@ use std::ptr;
 use ur_adapter_millpond::numbers::Code;
 
 use super::shapes::{Handle, Header, KERNEL_ARGUMENT, KernelArgument};
-use super::world::{World, list};
+use super::world::{World, list, ok};
 
 /// An argument.
 #[derive(Clone, Copy)]
@@ -55,6 +55,36 @@ impl Argument<'_> {
             Self::Local(bytes) => (f.urKernelSetArgLocal)(kernel, index, bytes, ptr::null()),
         }
     }
+}
+
+/// A group, as the guide says that functions are told of it.
+#[repr(C)]
+pub(crate) struct Group {
+    pub(crate) id: [usize; 3],
+    pub(crate) size: [usize; 3],
+    pub(crate) first: [usize; 3],
+    pub(crate) global: [usize; 3],
+}
+
+/// A function that runs a group.
+pub(crate) type Function = extern "C" fn(*const *mut c_void, *const Group);
+
+/// A kernel of a function; none where functions of the host aren't kernels.
+pub(crate) fn kernel(world: &World, function: Function) -> Option<Handle> {
+    let mut made = ptr::null_mut();
+    let code = (world.f.urKernelCreateWithNativeHandle)(
+        function as usize,
+        world.context,
+        ptr::null_mut(),
+        ptr::null(),
+        &raw mut made,
+    );
+    if code == Code::UNSUPPORTED_FEATURE.0 {
+        eprintln!("skipped: functions are no kernels");
+        return None;
+    }
+    ok(code);
+    Some(made)
 }
 
 /// Launches a kernel; the event.

@@ -9,4 +9,5 @@ pub(crate) mod gate;
 pub(crate) mod launch;
 mod load;
 pub(crate) mod shapes;
+pub(crate) mod watch;
 pub(crate) mod world;
