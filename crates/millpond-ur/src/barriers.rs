@@ -81,7 +81,10 @@ entry! {
         let waits = &Waits::new(count, list)?;
         let command = Command::EVENTS_WAIT_WITH_BARRIER;
         let enqueued = Enqueued { queue: &owner, command, waits, blocking: false, event: Out::NULL };
-        let done = owner.runtime().barrier(&waits.runtime()).map_err(|error| code(&error))?;
+        let mut done = owner.runtime().barrier(&waits.runtime()).map_err(|error| code(&error))?;
+        if reused.keeps_times() && !owner.runtime().is_profiling() {
+            done = owner.device().time_of(&[&done])?;
+        }
         if broken(Rule::ReusedEvent) {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::entry::entry;
 use crate::error::memory_code;
-use crate::handle::{Handle, Place, create, kinds};
+use crate::handle::{Handle, Kind, Place, create, kinds};
 use crate::mutants::{Rule, broken};
 use crate::numbers::{BufferCreateType, Code, MemFlags, MemInfo};
 use crate::property::Property;
@@ -212,15 +212,22 @@ entry! {
         Ok(())
     }
 
-    /// Buffers of addresses can't be made this way, as nobody says how many bytes they have.
+    /// The buffer at an address. Others can't be made this way, as nobody says how many bytes they have.
     fn urMemBufferCreateWithNativeHandle(
-        _native: usize,
+        native: usize,
         context: Handle<Context>,
         _properties: In<Header>,
         buffer: Out<Handle<Buffer>>,
     ) {
-        context.get()?;
-        buffer.required()?;
-        Err(Code::UNSUPPORTED_FEATURE)
+        let context = context.get()?;
+        let buffer = buffer.required()?;
+        let same = Buffer::table().search(|one| {
+            let is_whole = !matches!(one.memory, Memory::Part { .. });
+            is_whole && one.address == native && Arc::ptr_eq(&one.context, &context)
+        });
+        let same = same.ok_or(Code::UNSUPPORTED_FEATURE)?.handle();
+        same.retain()?;
+        buffer.set(same);
+        Ok(())
     }
 }

@@ -23,9 +23,19 @@ use crate::structures::{EventDesc, Header};
 pub(crate) struct Event {
     place: Place<Event>,
     context: Arc<Context>,
-    /// Whether it may stand for another command than the first.
-    is_reusable: bool,
+    standing: Standing,
     signal: Mutex<Signal>,
+}
+
+/// For which commands an event stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// For one.
+    Once,
+    /// For one after the other.
+    Again,
+    /// The same, with times whether or not their queues keep any.
+    Timed,
 }
 
 /// What an event stands for at a time.
@@ -52,13 +62,13 @@ impl Event {
         create(|place| Self {
             place,
             context: Arc::clone(queue.context()),
-            is_reusable: false,
+            standing: Standing::Once,
             signal: Mutex::new(signal),
         })
     }
 
     /// An event that nobody has to wait for.
-    fn over(context: Arc<Context>, is_reusable: bool) -> Answer<Arc<Self>> {
+    fn over(context: Arc<Context>, standing: Standing) -> Answer<Arc<Self>> {
         let signal = Signal {
             queue: None,
             command: Command::EVENTS_WAIT,
@@ -69,7 +79,7 @@ impl Event {
         create(|place| Self {
             place,
             context,
-            is_reusable,
+            standing,
             signal: Mutex::new(signal),
         })
     }
@@ -80,7 +90,12 @@ impl Event {
 
     /// Whether it may stand for commands of a context, one after the other.
     pub(crate) fn may_stand_for(&self, context: &Arc<Context>) -> bool {
-        self.is_reusable && Arc::ptr_eq(&self.context, context)
+        self.standing != Standing::Once && Arc::ptr_eq(&self.context, context)
+    }
+
+    /// Whether it has times on every queue.
+    pub(crate) fn keeps_times(&self) -> bool {
+        self.standing == Standing::Timed && !broken(Rule::EventTimes)
     }
 
     /// Has it stand for another command from now on.
@@ -233,7 +248,7 @@ entry! {
         let event = event.required()?;
         let same = Handle::<Event>::of_native(native);
         if native == 0 {
-            event.set(Event::over(context, false)?.handle());
+            event.set(Event::over(context, Standing::Once)?.handle());
             return Ok(());
         }
         same.retain()?;
@@ -265,8 +280,7 @@ entry! {
         Ok(())
     }
 
-    /// An event that stands for nothing yet. Its own profiling times and other processes' use aren't
-    /// offered.
+    /// An event that stands for nothing yet. Other processes' use isn't offered.
     fn urEventCreateExp(
         context: Handle<Context>,
         device: Handle<Device>,
@@ -277,10 +291,12 @@ entry! {
         context.device(device)?;
         let flags = desc.required()?.flags.check()?;
         let event = event.required()?;
-        if flags != EventFlags::default() {
+        if flags.has(EventFlags::IPC_EXP) {
             return Err(Code::UNSUPPORTED_FEATURE);
         }
-        event.set(Event::over(context, true)?.handle());
+        let is_timed = flags.has(EventFlags::ENABLE_PROFILING);
+        let standing = if is_timed { Standing::Timed } else { Standing::Again };
+        event.set(Event::over(context, standing)?.handle());
         Ok(())
     }
 }

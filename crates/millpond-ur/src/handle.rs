@@ -65,6 +65,13 @@ struct Seat<T> {
     object: Weak<T>,
 }
 
+impl<T> Seat<T> {
+    /// The object, if there is one.
+    fn object(&self) -> Option<Arc<T>> {
+        self.held.clone().or_else(|| self.object.upgrade())
+    }
+}
+
 /// Slots come in pieces, each twice as long as the one before.
 const FIRST: usize = 64;
 const PIECES: usize = 26;
@@ -94,6 +101,14 @@ impl<T: Kind> Table<T> {
             }
         }
         None
+    }
+
+    /// A live object of which this answers so.
+    pub(crate) fn search(&'static self, is_meant: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+        let slots = self.pieces.iter().map_while(OnceLock::get).flatten();
+        // Dropped, where it isn't meant, when its slot is unlocked again.
+        let mut live = slots.filter_map(|slot| slot.lock().object());
+        live.find(|object| is_meant(object))
     }
 
     /// A slot that nobody uses.
@@ -180,9 +195,7 @@ impl<T: Kind> Handle<T> {
 
     /// The object.
     pub(crate) fn get(self) -> Answer<Arc<T>> {
-        let seat = self.slot()?.lock();
-        let found = seat.held.clone().or_else(|| seat.object.upgrade());
-        found.ok_or(T::INVALID)
+        self.slot()?.lock().object().ok_or(T::INVALID)
     }
 
     /// The object, or none for null.
@@ -196,8 +209,7 @@ impl<T: Kind> Handle<T> {
     /// Counts a reference of C's.
     pub(crate) fn retain(self) -> Answer {
         let mut seat = self.slot()?.lock();
-        let object = seat.held.clone().or_else(|| seat.object.upgrade());
-        seat.held = Some(object.ok_or(T::INVALID)?);
+        seat.held = Some(seat.object().ok_or(T::INVALID)?);
         seat.references += 1;
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! Functions of a program that have their place on queues, and the clock of a device.
 
-use millpond::runtime::queue::as_task;
-
 use crate::argument::{Flag, In, Out, UserData};
 use crate::buffer::Buffer;
 use crate::entry::entry;
@@ -94,10 +92,8 @@ entry! {
         if !broken(Rule::TimestampBehind) {
             after.push(&before);
         }
-        let clock = queue.device().clock()?;
         queue.runtime().wait_for_room().map_err(|error| code(&error))?;
-        let told = as_task(|| clock.task_at("timestamp", &[], &after, || Ok(())));
-        let told = told.map_err(|error| code(&error))?;
+        let told = queue.device().time_of(&after)?;
         let enqueued = Enqueued {
             queue,
             command: Command::TIMESTAMP_RECORDING_EXP,

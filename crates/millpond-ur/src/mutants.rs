@@ -71,6 +71,7 @@ rules! {
     Times: "A command begins before it ends.",
     FirstTimes: "One that is several for the runtime begins with the first of them.",
     OwnTimes: "An allocation and a free have times of their own.",
+    EventTimes: "An event that is made for times has them on any queue.",
     // Mapping.
     MapOffset: "A buffer is mapped from the byte that was named.",
     PartOrigin: "A part of a buffer begins where it was cut.",

@@ -124,8 +124,16 @@ impl Device {
     }
 
     /// The queue by which time is told. Nothing there is behind anything else.
-    pub(crate) fn clock(&self) -> Answer<&millpond::Queue> {
+    fn clock(&self) -> Answer<&millpond::Queue> {
         self.queue(&self.clock, true)
+    }
+
+    /// A command with times, which is done when others are.
+    pub(crate) fn time_of(&self, others: &[&millpond::Event]) -> Answer<millpond::Event> {
+        let clock = self.clock()?;
+        // What holds those back holds no others.
+        let told = as_task(|| clock.task_at("time", &[], others, || Ok(())));
+        told.map_err(|error| code(&error))
     }
 
     /// The queue for pieces of commands, such as the groups of a kernel: each is behind what its command

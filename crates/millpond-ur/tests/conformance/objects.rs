@@ -444,3 +444,39 @@ fn devices_of_a_context_use_its_memory() {
     }
     ok((f.urContextRelease)(context));
 }
+
+#[test]
+fn a_buffer_is_found_again_by_its_native_handle() {
+    let world = World::new();
+    let (f, [mut buffer, mut same]) = (world.f, [ptr::null_mut(); 2]);
+    let (mut native, mut references) = (0_usize, 0_u32);
+    let place = &raw mut buffer;
+    ok((f.urMemBufferCreate)(
+        world.context,
+        1,
+        64,
+        ptr::null(),
+        place,
+    ));
+    ok((f.urMemGetNativeHandle)(
+        buffer,
+        world.device,
+        &raw mut native,
+    ));
+    let find = |native, place| {
+        (f.urMemBufferCreateWithNativeHandle)(native, world.context, ptr::null(), place)
+    };
+    if find(native, &raw mut same) == Code::UNSUPPORTED_FEATURE.0 {
+        eprintln!("skipped: buffers have no native handles");
+    } else {
+        assert_eq!(same, buffer);
+        let place = (&raw mut references).cast();
+        ok((f.urMemGetInfo)(buffer, 2, 4, place, ptr::null_mut()));
+        assert_eq!(references, 2);
+        ok((f.urMemRelease)(same));
+        let mut none = ptr::null_mut();
+        fails(find(native + 1, &raw mut none), Code::UNSUPPORTED_FEATURE);
+        assert!(none.is_null());
+    }
+    ok((f.urMemRelease)(buffer));
+}

@@ -166,7 +166,9 @@ fn launches_that_are_held_back_do_not_hold_those_of_other_queues() {
         let done = launch(&world, (free, kernel), one, &[], &[]).unwrap();
         world.wait(done);
         gate.open();
-        held.map(|queue| world.finish(queue));
+        for queue in held {
+            world.finish(queue);
+        }
         ok((world.f.urKernelRelease)(kernel));
     });
 }

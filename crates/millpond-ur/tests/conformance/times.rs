@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ur_adapter_millpond::numbers::Code;
 
+use crate::support::gate::Gate;
 use crate::support::launch::{Group, Items, kernel, launch};
-use crate::support::shapes::Handle;
+use crate::support::shapes::{EVENT_DESC, Flags, Handle, Header};
 use crate::support::world::{OUT_OF_ORDER, PROFILING, World, ok};
 
 /// A moment in a command's life, by its number.
@@ -51,6 +52,47 @@ fn allocations_and_frees_have_times_of_their_own() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn an_event_that_is_made_for_times_has_them_on_any_queue() {
+    let world = World::new();
+    for flags in [0, OUT_OF_ORDER, PROFILING] {
+        let (queue, held) = (world.queue(flags), world.queue(0));
+        let desc = Flags {
+            header: Header::new(EVENT_DESC),
+            flags: 1,
+        };
+        let (mut event, f) = (ptr::null_mut(), world.f);
+        let place = &raw mut event;
+        let code = (f.urEventCreateExp)(world.context, world.device, &raw const desc, place);
+        if code == Code::UNSUPPORTED_FEATURE.0 {
+            eprintln!("skipped: events have no times of their own");
+            return;
+        }
+        ok(code);
+        world.event(event);
+        let Some(gate) = Gate::close(held) else {
+            return;
+        };
+        let (waits, place) = (&raw const gate.event, &raw mut event);
+        ok((f.urEnqueueEventsWaitWithBarrierExt)(
+            queue,
+            ptr::null(),
+            1,
+            waits,
+            place,
+        ));
+        let before = now(&world);
+        assert!(world.stays_pending(event));
+        gate.open();
+        world.wait(event);
+        let times = [2, 3].map(|moment| time(&world, event, moment).unwrap());
+        assert!(
+            before <= times[1] && times[0] <= times[1],
+            "{before} {times:?}"
+        );
     }
 }
 

@@ -105,6 +105,9 @@ functions! {
     urEnqueueNativeCommandExp(Handle, extern "C" fn(Handle, *mut c_void), *mut c_void, u32, List, *const Flags, u32, List, *mut Handle);
     urEnqueueTimestampRecordingExp(Handle, bool, u32, List, *mut Handle);
     urEnqueueEventsWaitWithBarrierExt(Handle, *const Flags, u32, List, *mut Handle);
+    urMemGetNativeHandle(Handle, Handle, *mut usize);
+    urMemBufferCreateWithNativeHandle(usize, Handle, *const c_void, *mut Handle);
+    urMemGetInfo(Handle, u32, usize, *mut c_void, *mut usize);
     urEventCreateWithNativeHandle(usize, Handle, *const c_void, *mut Handle);
     urEventCreateExp(Handle, Handle, *const Flags, *mut Handle);
     urUSMPitchedAllocExp(Handle, Handle, *const UsmDesc, Handle, usize, usize, usize, *mut *mut c_void, *mut usize);
