@@ -27,6 +27,7 @@ mod objects;
 mod order;
 mod pools;
 mod programs;
+mod random;
 mod reuse;
 mod room;
 mod support;

@@ -1,5 +1,6 @@
 //! Addresses that are reserved, and physical memory that is mapped there.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -7,8 +8,10 @@ use std::ptr;
 
 use ur_adapter_millpond::numbers::{AccessFlags, Code, DeviceInfo};
 
+use crate::support::functions::Functions;
 use crate::support::gate::Gate;
 use crate::support::shapes::{Flags, Handle, Header, PHYSICAL_PROPERTIES};
+use crate::support::watch::watched;
 use crate::support::world::{MOMENT, World, fails, ok};
 
 const READ_WRITE: u32 = AccessFlags::READ_WRITE.0;
@@ -360,4 +363,62 @@ fn a_ticket_leads_to_the_same_memory_until_it_is_put_back() {
     ok((f.urPhysicalMemRelease)(shared));
     // Mapped memory outlives its handle.
     assert_eq!(world.read(queue, mapped.at(1), 1, &[]), [3]);
+}
+
+/// Reserves addresses in another context, and gives them up again.
+extern "C" fn reserve(data: *mut c_void) {
+    // SAFETY: what the test passes, for as long as its context is there.
+    let again = unsafe { &*data.cast::<Again>() };
+    let (f, mut begin) = (Functions::get(), ptr::null_mut());
+    let place = &raw mut begin;
+    ok((f.urVirtualMemReserve)(
+        again.other,
+        ptr::null(),
+        again.page,
+        place,
+    ));
+    ok((f.urVirtualMemFree)(again.other, begin, again.page));
+    again.calls.set(again.calls.get() + 1);
+}
+
+struct Again {
+    other: Handle,
+    page: usize,
+    calls: Cell<usize>,
+}
+
+#[test]
+fn a_context_that_goes_with_its_last_reservation_may_call_the_program() {
+    watched(|| {
+        let world = World::new();
+        let Some(other) = Mapped::new(&world, 1) else {
+            return;
+        };
+        let (f, device, page) = (world.f, &raw const world.device, other.page);
+        let calls = Cell::new(0);
+        let again = Again {
+            other: world.context,
+            page,
+            calls,
+        };
+        let (mut context, mut begin) = (ptr::null_mut(), ptr::null_mut());
+        ok((f.urContextCreate)(
+            1,
+            device,
+            ptr::null(),
+            &raw mut context,
+        ));
+        let data = (&raw const again).cast_mut().cast();
+        ok((f.urContextSetExtendedDeleter)(context, reserve, data));
+        ok((f.urVirtualMemReserve)(
+            context,
+            ptr::null(),
+            page,
+            &raw mut begin,
+        ));
+        ok((f.urContextRelease)(context));
+        assert_eq!(again.calls.get(), 0, "the reservation needs it");
+        ok((f.urVirtualMemFree)(context, begin, page));
+        assert_eq!(again.calls.get(), 1);
+    });
 }
