@@ -256,6 +256,13 @@ impl Device {
         &self.0.site
     }
 
+    /// The pool that stands for a kind just now, in this thread, if that is the default one.
+    #[inline]
+    pub(crate) fn default_pool_if_current(&self, kind: MemoryKind) -> Option<&Arc<PoolCore>> {
+        let default = self.default_pool_core(kind);
+        self.0.current.get(default).is_none().then_some(default)
+    }
+
     /// Allocates from the pool that stands for a kind just now, in this thread.
     #[inline]
     pub(crate) fn allocate(
@@ -364,15 +371,22 @@ impl Device {
     /// Whether a wait would return at once and have nothing to tell, on every queue. Never after
     /// shutdown or in a forked process. To ask is not to wait: see [`Queue::is_settled`].
     pub fn is_settled(&self) -> bool {
-        lifecycle::is_running()
-            && self.open_queues().iter().all(Queue::is_settled)
-            && self.0.site.gone.is_settled()
+        lifecycle::is_running() && (self.0.site.is_settled() || self.are_queues_settled())
     }
 
     /// Waits for every queue, if the wait would return at once and have nothing to tell; whether it
     /// did.
+    #[inline]
     pub fn try_wait(&self) -> bool {
-        self.is_settled() && self.open_queues().iter().all(Queue::try_wait)
+        lifecycle::is_running()
+            && (self.0.site.is_settled()
+                || (self.are_queues_settled() && self.open_queues().iter().all(Queue::try_wait)))
+    }
+
+    /// Asks every queue.
+    #[cold]
+    fn are_queues_settled(&self) -> bool {
+        self.open_queues().iter().all(Queue::is_settled) && self.0.site.gone.is_settled()
     }
 
     /// Handles to the queues that are alive.

@@ -13,8 +13,8 @@ use millpond_runtime::queue::as_task;
 use millpond_runtime::{Access, BACKLOG, Error, Event, Gate, MemoryKind, Status, Use};
 use millpond_testkit::watchdog::watched;
 use support::{
-    Affine, BIG, Exclusive, SMALL, Sum, device, in_order, numbers, out_of_order, stays_pending,
-    values,
+    Affine, BIG, Exclusive, SMALL, Sum, close_gate, device, in_order, numbers, out_of_order,
+    stays_pending, values,
 };
 
 const DOUBLE_PLUS_1: Affine = Affine {
@@ -472,6 +472,64 @@ fn o8_a_task_comes_behind_events_and_holds_nothing_else_back() {
         assert!(stays_pending(&behind));
         gate.open(Ok(()));
         behind.wait().unwrap();
+    });
+}
+
+#[test]
+fn a_device_that_was_waited_for_is_settled_until_one_of_its_queues_has_something_to_wait_for() {
+    watched(|| {
+        let (device, elsewhere) = (device(), device());
+        let queues = [device.default_queue().unwrap(), out_of_order(&device)];
+        for queue in &queues {
+            assert!(device.try_wait() && device.is_settled());
+            queue.task("work", &[], || Ok(())).unwrap();
+            device.wait().unwrap();
+            assert!(device.try_wait() && device.is_settled());
+            // What happens on another device is its own.
+            let gate = close_gate(&elsewhere.default_queue().unwrap());
+            assert!(device.try_wait() && !elsewhere.try_wait());
+            // Unless a queue is told to follow it.
+            let event = elsewhere.default_queue().unwrap().record().unwrap();
+            queue.wait_for(&event).unwrap();
+            assert!(!device.try_wait() && !device.is_settled());
+            gate.open();
+            device.wait().unwrap();
+            elsewhere.wait().unwrap();
+        }
+        let gate = close_gate(&queues[0]);
+        drop(queues);
+        assert!(!device.try_wait());
+        gate.open();
+        device.wait().unwrap();
+        assert!(device.try_wait());
+    });
+}
+
+#[test]
+fn o4_bytes_of_the_host_are_taken_without_a_wait() {
+    watched(|| {
+        let queue = device().default_queue().unwrap();
+        let x = numbers(&queue, &[1]);
+        let mut seen = [0; 8];
+        assert!(x.read_at_once(0, &mut seen).unwrap());
+        assert_eq!(u64::from_ne_bytes(seen), 1);
+        let gate = close_gate(&queue);
+        let double = Affine {
+            count: 1,
+            factor: 2,
+            term: 0,
+        };
+        queue.launch(double, &[&x], BIG).unwrap();
+        assert!(!x.read_at_once(0, &mut seen).unwrap(), "it is pending");
+        let y = queue.allocate(MemoryKind::Device, 8).unwrap();
+        for memory in [&x, &y] {
+            memory.write_soon(0, &7_u64.to_ne_bytes()).unwrap();
+            queue.launch(double, &[memory], BIG).unwrap();
+        }
+        gate.open();
+        assert_eq!((values(&x), values(&y)), (vec![14], vec![14]));
+        x.read_at_once(1, &mut seen).unwrap_err();
+        x.write_soon(1, &seen).unwrap_err();
     });
 }
 

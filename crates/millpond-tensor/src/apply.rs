@@ -41,19 +41,29 @@ pub fn apply(
     operands: &[Operand<'_>],
     out: Option<&Tensor>,
 ) -> Result<Tensor> {
-    let (operation, operands) = match out {
-        None => simplest(operation, operands),
+    if let Some(out) = out {
         // What is wrong with an output is told of the operation that was asked for.
-        Some(_) => (operation, operands),
-    };
-    if let Some(call) = PlainCall::new(operation, operands)? {
-        match out {
-            None => return call.run(),
-            Some(out) if call.run_into(out)? => return Ok(out.clone()),
-            Some(_) => {}
-        }
+        return apply_into(operation, operands, out);
     }
-    generally(operation, operands, out)
+    let (operation, operands) = simplest(operation, operands);
+    let otherwise = || generally(operation, operands, None);
+    PlainCall::with(operation, operands, |call| call.run(), otherwise)
+}
+
+#[inline(never)]
+fn apply_into(
+    operation: &'static Operation,
+    operands: &[Operand<'_>],
+    out: &Tensor,
+) -> Result<Tensor> {
+    let otherwise = || generally(operation, operands, Some(out));
+    let plainly = |call: PlainCall<'_>| {
+        if call.run_into(out)? {
+            return Ok(out.clone());
+        }
+        otherwise()
+    };
+    PlainCall::with(operation, operands, plainly, otherwise)
 }
 
 /// The operation that gives the same result with least work: a power by the number two is a square,
@@ -80,6 +90,7 @@ fn simplest<'a>(
 }
 
 /// The general way.
+#[inline(never)]
 fn generally(
     operation: &'static Operation,
     operands: &[Operand<'_>],
@@ -112,12 +123,14 @@ pub fn apply_in_place(
         target.check_writable(operation.name())?;
     }
     let (operation, operands) = simplest(operation, &operands[..count]);
-    if let Some(call) = PlainCall::new(operation, operands)?
-        && call.run_into(target)?
-    {
-        return Ok(());
-    }
-    generally(operation, operands, Some(target)).map(drop)
+    let otherwise = || generally(operation, operands, Some(target)).map(drop);
+    let plainly = |call: PlainCall<'_>| {
+        if call.run_into(target)? {
+            return Ok(());
+        }
+        otherwise()
+    };
+    PlainCall::with(operation, operands, plainly, otherwise)
 }
 
 /// A call with everything about it resolved.

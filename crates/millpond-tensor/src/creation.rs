@@ -261,21 +261,40 @@ pub fn from_slice<T: Item>(items: &[T], shape: &[usize], place: &Place) -> Resul
 /// # Errors
 /// As for [`empty`]; [`Error::Value`] unless there are as many bytes as the shape needs.
 pub fn from_bytes(bytes: Vec<u8>, dtype: DType, shape: &[usize], place: &Place) -> Result<Tensor> {
-    let layout = Layout::contiguous(shape, dtype.size()).during(OPERATION)?;
-    if bytes.len() != layout.size() * dtype.size() {
-        return Err(Error::value(
-            "from_bytes",
-            format!(
-                "{} bytes given, {} elements of {dtype} need {}",
-                bytes.len(),
-                layout.size(),
-                layout.size() * dtype.size()
-            ),
-        ));
-    }
-    let tensor = empty(shape, dtype, place)?;
+    let tensor = empty_for("from_bytes", bytes.len(), dtype, shape, place)?;
     tensor.memory().write_owned(0, bytes)?;
     Ok(tensor)
+}
+
+/// The same of bytes that are borrowed: what can't be copied at once is copied twice.
+///
+/// # Errors
+/// As for [`from_bytes`].
+pub fn copied_from(bytes: &[u8], dtype: DType, shape: &[usize], place: &Place) -> Result<Tensor> {
+    let tensor = empty_for("copied_from", bytes.len(), dtype, shape, place)?;
+    tensor.memory().write_soon(0, bytes)?;
+    Ok(tensor)
+}
+
+/// An uninitialised array, if it has so many bytes.
+fn empty_for(
+    operation: &'static str,
+    bytes: usize,
+    dtype: DType,
+    shape: &[usize],
+    place: &Place,
+) -> Result<Tensor> {
+    place.check_dtype(dtype)?;
+    let layout = Layout::contiguous(shape, dtype.size()).during(OPERATION)?;
+    let needed = layout.size() * dtype.size();
+    if bytes != needed {
+        let elements = layout.size();
+        return Err(Error::value(
+            operation,
+            format!("{bytes} bytes given, {elements} elements of {dtype} need {needed}"),
+        ));
+    }
+    allocate(layout, dtype, place)
 }
 
 /// An array without axes that holds one value.

@@ -99,6 +99,16 @@ impl Tensor {
         Ok(source.memory().read(begin, bytes)?)
     }
 
+    /// The same where that takes no wait and no copy before; whether it did.
+    ///
+    /// # Errors
+    /// As for [`Tensor::read_into`], but for failures of others.
+    pub fn read_at_once(&self, bytes: &mut [u8]) -> Result<bool> {
+        let fits = bytes.len() == self.bytes() && self.is_contiguous();
+        let begin = self.layout().offset() * self.item_size();
+        Ok(fits && self.memory().read_at_once(begin, bytes)?)
+    }
+
     /// A copy as a dtype, in row-major order, that the host is about to read: behind what wrote the
     /// elements, and behind nothing else of the queue that they are at home on.
     pub(crate) fn copy_for_host(&self, dtype: DType) -> Result<Self> {

@@ -8,8 +8,8 @@
 use millpond_kernel::ops::rows;
 use millpond_kernel::{ContiguousLoop, Operation};
 use millpond_runtime::{Allocation, MemoryKind, Queue};
-use millpond_types::DType;
 use millpond_types::promote::with_scalar;
+use millpond_types::{DType, Scalar};
 
 use crate::cost;
 use crate::error::Result;
@@ -24,7 +24,11 @@ pub(crate) const MAX_OPERANDS: usize = 4;
 /// Such a call, but for the memory of its result.
 pub(crate) struct PlainCall<'a> {
     operation: &'static Operation,
-    work: ContiguousLoop,
+    /// What the operation computes with, and what it gives.
+    dtype: DType,
+    output: DType,
+    /// The operand that is a number.
+    scalar: Option<(usize, Scalar)>,
     /// The array that all others are like.
     model: &'a Tensor,
     queue: &'a Queue,
@@ -40,35 +44,39 @@ pub(crate) struct PlainCall<'a> {
     reason = "parts that are handed on in memory would be waited for"
 )]
 impl<'a> PlainCall<'a> {
-    /// The call, if it is one.
+    /// Hands the call on, if it is one, and else does `otherwise`.
     ///
     /// # Errors
-    /// Arrays of different devices.
+    /// Arrays of different devices; those of what is done.
     #[inline(always)]
-    pub(crate) fn new(
+    pub(crate) fn with<R>(
         operation: &'static Operation,
         operands: &'a [Operand<'a>],
-    ) -> Result<Option<Self>> {
+        plainly: impl FnOnce(Self) -> Result<R>,
+        otherwise: impl FnOnce() -> Result<R>,
+    ) -> Result<R> {
         let Some(model) = operands.iter().find_map(Operand::tensor) else {
-            return Ok(None);
+            return otherwise();
         };
         let dtype = model.dtype();
-        let Some(mut work) = operation.contiguous_loop(dtype) else {
-            return Ok(None);
+        let Some(work) = operation.contiguous_loop(dtype) else {
+            return otherwise();
         };
+        let output = work.output();
         // A choice takes operands of two dtypes; all others take one.
         if operands.len() != operation.arity() || *operation == rows::where_ {
-            return Ok(None);
+            return otherwise();
         }
         let queue = model.memory().home();
         let mut kind = model.kind();
+        let mut scalar = None;
         let mut memories = [model.memory(); MAX_OPERANDS];
         let mut count = 1;
         for (index, operand) in operands.iter().enumerate() {
             match *operand {
                 Operand::Tensor(tensor) => {
                     if !is_like(tensor, model, dtype) || count == MAX_OPERANDS {
-                        return Ok(None);
+                        return otherwise();
                     }
                     check_device(operation.name(), queue, tensor)?;
                     kind = kind.min(tensor.kind());
@@ -78,23 +86,25 @@ impl<'a> PlainCall<'a> {
                 Operand::Scalar(value) => {
                     let same =
                         with_scalar(dtype, value, DType::Float64) == dtype && value.fits(dtype);
-                    match work.with_scalar(index, value) {
-                        Ok(with_scalar) if same => work = with_scalar,
-                        _ => return Ok(None),
+                    if !same || scalar.is_some() {
+                        return otherwise();
                     }
+                    scalar = Some((index, value));
                 }
             }
         }
-        Ok(Some(Self {
+        plainly(Self {
             operation,
-            work,
+            dtype,
+            output,
+            scalar,
             model,
             queue,
             kind,
             memories,
             count,
             operands,
-        }))
+        })
     }
 
     /// Makes the result a new array.
@@ -103,17 +113,19 @@ impl<'a> PlainCall<'a> {
     /// No memory; a closed queue.
     #[inline(always)]
     pub(crate) fn run(self) -> Result<Tensor> {
-        let output = self.work.output();
-        let layout = self.model.layout();
+        let output = self.output;
         let nanoseconds = self.nanoseconds();
         if self.queue.is_worth_joining(nanoseconds) {
             return self.run_joined(nanoseconds);
         }
-        let memory = self
-            .queue
-            .allocate(self.kind, layout.size() * output.size())?;
-        PlainCall::launch(self, &memory, nanoseconds)?;
-        Ok(Tensor::assemble(memory, output, layout.clone(), false))
+        // Early, for the same reason.
+        let layout = self.model.layout().clone();
+        let bytes = layout.size() * output.size();
+        let inputs = &self.memories[1..self.count];
+        let memory =
+            self.queue
+                .launch_into_new(self.work()?, self.kind, bytes, inputs, nanoseconds)?;
+        Ok(Tensor::assemble(memory, output, layout, false))
     }
 
     /// Puts the result into an array; `false` if the general way has to.
@@ -122,7 +134,7 @@ impl<'a> PlainCall<'a> {
     /// An array of another device; a closed queue.
     #[inline(always)]
     pub(crate) fn run_into(self, out: &Tensor) -> Result<bool> {
-        let output = self.work.output();
+        let output = self.output;
         let fits =
             is_like(out, self.model, output) && !out.is_read_only() && !out.memory().is_foreign();
         // In place needs the same dtype on both sides.
@@ -143,9 +155,20 @@ impl<'a> PlainCall<'a> {
     #[inline(always)]
     fn launch(mut self, target: &'a Allocation, nanoseconds: u32) -> Result<()> {
         self.memories[0] = target;
-        let work = self.work.over(self.model.size());
         let memories = &self.memories[..self.count];
-        Ok(self.queue.launch(work, memories, nanoseconds)?)
+        Ok(self.queue.launch(self.work()?, memories, nanoseconds)?)
+    }
+
+    /// The loop, made where it is used: the processor would wait for one that is handed on in memory.
+    #[inline(always)]
+    fn work(&self) -> Result<ContiguousLoop> {
+        let work = self.operation.contiguous_loop(self.dtype);
+        let work = work.expect("the operation has a loop of the dtype");
+        let work = work.over(self.model.size());
+        match self.scalar {
+            Some((index, value)) => Ok(work.with_scalar(index, value)?),
+            None => Ok(work),
+        }
     }
 
     #[inline(always)]
@@ -158,7 +181,7 @@ impl<'a> PlainCall<'a> {
     /// As [`PlainCall::run`], for work that is worth joining.
     #[inline(never)]
     fn run_joined(self, nanoseconds: u32) -> Result<Tensor> {
-        let (output, layout) = (self.work.output(), self.model.layout());
+        let (output, layout) = (self.output, self.model.layout());
         let bytes = layout.size() * output.size();
         let memory = self.queue.allocate(self.kind, bytes)?;
         let target = Tensor::assemble(memory, output, layout.clone(), false);
@@ -171,10 +194,11 @@ impl<'a> PlainCall<'a> {
     /// Joins it to other work, if that can be.
     #[inline(never)]
     fn join(&self, target: &Tensor) -> Result<bool> {
+        let work = self.work()?;
         let computes: [DType; MAX_OPERANDS - 1] = std::array::from_fn(|index| {
             let known = index < self.operands.len();
             if known {
-                self.work.input(index)
+                work.input(index)
             } else {
                 DType::Bool
             }

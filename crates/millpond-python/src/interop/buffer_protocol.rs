@@ -8,9 +8,10 @@ use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 
 use millpond::runtime::{Address, Allocation, MemoryKind, Queue};
-use millpond::tensor::Tensor;
+use millpond::tensor::{Place, Tensor, creation};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::error::Raise;
@@ -18,6 +19,9 @@ use crate::gil;
 use crate::interop::elements::Elements;
 use crate::interop::format::{dtype_of, format_of};
 use crate::interop::view::View;
+
+/// Bytes that are copied while their exporter waits.
+const COPIED: usize = 64 << 10;
 
 /// What a view points to, freed with it.
 struct Parts {
@@ -45,15 +49,23 @@ pub(crate) unsafe fn fill(
     // SAFETY: the caller's promise. The protocol asks for a null owner where the call fails.
     unsafe { (*view).obj = ptr::null_mut() };
     if !tensor.kind().host_accessible() {
-        // NumPy asks every array for its buffer first: what a refusal says is not put together.
-        return Err(PyBufferError::new_err(
-            "device memory has no buffer, as the host does not access it: copy it to shared or \
-             host memory, or use asnumpy",
-        ));
+        return Err(refusal(owner.py())?);
     }
     share(owner.py(), tensor, false)?;
     // SAFETY: the caller's promise; nothing is pending on the elements.
     unsafe { fill_unsynchronised(owner, tensor, view, flags) }
+}
+
+/// What is said of device memory. NumPy asks every array for its buffer first, so the text is made
+/// once, and the exception at once rather than when it is looked at.
+fn refusal(py: Python<'_>) -> PyResult<PyErr> {
+    let text = intern!(
+        py,
+        "device memory has no buffer, as the host does not access it: copy it to shared or host \
+         memory, or use asnumpy"
+    );
+    let error = py.get_type::<PyBufferError>().call1((text,))?;
+    Ok(PyErr::from_value(error))
 }
 
 /// Waits for what is pending on an array, and shares its memory with host code from then on.
@@ -221,8 +233,32 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, queue: &Queue) -> PyResult<Optio
     let elements = Elements {
         pointer: view.pointer(),
         dtype,
-        shape: view.shape(),
+        shape: view.shape().into_vec(),
         byte_strides: view.strides(),
     };
     elements.import(queue, MemoryKind::Host, view.is_read_only(), view)
+}
+
+/// An array with the elements of an object's buffer, copied to a place of a device that works in the
+/// host's memory. `None` for buffers that aren't in one piece in row-major order, whose elements are of
+/// no dtype of ours, or that are too large to be copied before the call returns.
+///
+/// # Errors
+/// A dtype that the device lacks; no memory; a closed queue.
+pub(crate) fn copy(object: &Bound<'_, PyAny>, place: &Place) -> PyResult<Option<Tensor>> {
+    gil::enter();
+    // What NumPy can't describe goes the long way, which says what is wrong with it.
+    let Ok(Some(view)) = View::strided(object) else {
+        return Ok(None);
+    };
+    let Some(dtype) = dtype_of(view.format(), view.item_size()) else {
+        return Ok(None);
+    };
+    let bytes = view.bytes();
+    if bytes.len() != view.len() || bytes.len() > COPIED {
+        return Ok(None);
+    }
+    creation::copied_from(bytes, dtype, &view.shape(), place)
+        .raise()
+        .map(Some)
 }

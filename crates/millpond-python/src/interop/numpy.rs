@@ -117,10 +117,12 @@ fn copied<'py>(py: Python<'py>, numpy: &NumPy, tensor: &Tensor) -> PyResult<Boun
     let dtype = numpy.dtype(py, tensor.dtype())?;
     let shape = PyTuple::new(py, tensor.shape())?;
     let target = numpy.empty.bind(py).call1((shape, dtype))?;
-    gil::wait_written(py, tensor.memory())?;
-    let mut buffer = View::in_one_piece(&target, true)?;
+    let mut buffer = View::writable(&target)?;
     let bytes = buffer.bytes_mut();
-    gil::submit(py, || tensor.read_into(bytes))?;
+    if !gil::submit(py, || tensor.read_at_once(bytes))? {
+        gil::wait_written(py, tensor.memory())?;
+        gil::submit(py, || tensor.read_into(bytes))?;
+    }
     Ok(target)
 }
 

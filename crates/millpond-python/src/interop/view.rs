@@ -8,6 +8,7 @@ use std::slice;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use smallvec::SmallVec;
 
 use crate::interop::format;
 
@@ -55,6 +56,14 @@ impl View {
         Ok(view)
     }
 
+    /// The bytes of a buffer in one piece that may be written, whatever their elements are.
+    ///
+    /// # Errors
+    /// What the object says, for instance of a buffer that isn't so.
+    pub(crate) fn writable(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::ask(object, ffi::PyBUF_WRITABLE)
+    }
+
     fn ask(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<Self> {
         let mut view = Box::new(ffi::Py_buffer::new());
         // SAFETY: the view may be written, and stays in its box until it is released.
@@ -97,7 +106,7 @@ impl View {
     }
 
     /// Sizes of the axes.
-    pub(crate) fn shape(&self) -> Vec<usize> {
+    pub(crate) fn shape(&self) -> SmallVec<[usize; 4]> {
         self.axes(self.0.shape)
             .iter()
             .map(|size| size.unsigned_abs())

@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use millpond::runtime::{Device, Partition, QueueOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::error::Raise;
@@ -19,6 +20,23 @@ use crate::tensor::dtype::DTypeLike;
 #[pyclass(frozen, eq, hash, name = "Device", module = "millpond")]
 #[derive(PartialEq, Clone)]
 pub(crate) struct PyDevice(pub(crate) Device);
+
+impl PyDevice {
+    /// The Python object of a device. Those that there are from the beginning have one each, as
+    /// programs ask arrays for theirs as often as they wait.
+    pub(crate) fn object<'py>(py: Python<'py>, device: &Device) -> PyResult<Bound<'py, Self>> {
+        static KNOWN: PyOnceLock<Vec<Py<PyDevice>>> = PyOnceLock::new();
+        let known = KNOWN.get_or_try_init(py, || {
+            let all = millpond::devices().iter();
+            all.map(|device| Py::new(py, Self(device.clone())))
+                .collect::<PyResult<_>>()
+        })?;
+        match known.iter().find(|known| known.get().0 == *device) {
+            Some(known) => Ok(known.bind(py).clone()),
+            None => Bound::new(py, Self(device.clone())),
+        }
+    }
+}
 
 impl Hash for PyDevice {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -8,8 +8,43 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
+/// The classes that objects are asked about at every call, once found.
+static ARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static SCALAR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
 /// A class of NumPy, if the program has imported it.
 pub(crate) fn numpy_class<'py>(
+    py: Python<'py>,
+    name: &'static str,
+) -> PyResult<Option<Bound<'py, PyType>>> {
+    let place = match name {
+        "ndarray" => &ARRAY,
+        "generic" => &SCALAR,
+        _ => return find_numpy_class(py, name),
+    };
+    if let Some(class) = place.get(py) {
+        return Ok(Some(class.bind(py).clone()));
+    }
+    let class = find_numpy_class(py, name)?;
+    if let Some(class) = &class {
+        // Whoever was first has found the same.
+        let _ = place.set(py, class.clone().unbind());
+    }
+    Ok(class)
+}
+
+/// Whether an object is an array of NumPy and of no class derived from it.
+///
+/// # Errors
+/// As for [`numpy_class`].
+#[inline]
+pub(crate) fn is_plain_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = numpy_class(object.py(), "ndarray")?;
+    Ok(class.is_some_and(|class| object.get_type().is(&class)))
+}
+
+#[cold]
+fn find_numpy_class<'py>(
     py: Python<'py>,
     name: &'static str,
 ) -> PyResult<Option<Bound<'py, PyType>>> {

@@ -117,6 +117,12 @@ impl Where {
         }
     }
 
+    /// Whether nothing was said.
+    #[inline]
+    pub(crate) const fn is_open(&self) -> bool {
+        self.device.is_none() && self.queue.is_none() && self.kind.is_none()
+    }
+
     /// Whether a queue was named rather than a device.
     pub(crate) fn names_queue(&self) -> bool {
         self.queue.is_some() || self.device.as_ref().is_some_and(|device| device.by_queue)

@@ -45,6 +45,12 @@ impl Request {
         })
     }
 
+    /// Whether nothing is asked for.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.dtype.is_none() && self.order == Order::K && self.place.is_open()
+    }
+
     /// The dtype, the default float of the place's device if none was named.
     pub(crate) fn dtype_or_float(&self, place: &Place) -> DType {
         self.dtype

@@ -92,6 +92,18 @@ impl Allocation {
         self.copy_with_host(Access::Read, src, Address::of(to.as_mut_ptr()), to.len())
     }
 
+    /// Copies bytes to the host where nothing stands before that: few of them, from memory that the
+    /// host computes in and on which nothing is pending. Whether it did.
+    ///
+    /// # Errors
+    /// A range outside of the allocation.
+    pub fn read_at_once(&self, offset: usize, to: &mut [u8]) -> Result<bool> {
+        check_range("read", self.bytes(), offset, to.len())?;
+        lifecycle::check("copying")?;
+        let src = self.address().offset(offset);
+        Ok(self.copy_at_once(src, Address::of(to.as_mut_ptr()), to.len()))
+    }
+
     /// Copies bytes from the host, in order with what was submitted before; returns when they have
     /// been copied.
     ///
@@ -102,6 +114,21 @@ impl Allocation {
         let dst = self.address().offset(offset);
         let access = overwrite(self.bytes(), from.len());
         self.copy_with_host(access, Address::of(from.as_ptr()), dst, from.len())
+    }
+
+    /// Copies bytes from the host in queue order, without waiting: where anything stands before them,
+    /// a copy is kept until then.
+    ///
+    /// # Errors
+    /// As for [`Allocation::write`].
+    pub fn write_soon(&self, offset: usize, from: &[u8]) -> Result<()> {
+        check_range("write", self.bytes(), offset, from.len())?;
+        lifecycle::check("copying")?;
+        let dst = self.address().offset(offset);
+        if self.copy_at_once(Address::of(from.as_ptr()), dst, from.len()) {
+            return Ok(());
+        }
+        self.write_owned(offset, from.to_vec())
     }
 
     /// Copies bytes from the host in queue order, without waiting: the vector is kept until then.
@@ -151,7 +178,7 @@ impl Allocation {
         bytes: usize,
     ) -> Result<()> {
         lifecycle::check("copying")?;
-        if bytes == 0 {
+        if self.copy_at_once(src, dst, bytes) {
             return Ok(());
         }
         let home = self.block().home();
@@ -159,20 +186,6 @@ impl Allocation {
             allocation: self,
             access,
         }];
-        if bytes <= SMALL && home.device().info().host_executed {
-            let line = home.lock();
-            if self.block().tracking.is_quiet(home.native()) {
-                // SAFETY: both ranges are live: one was checked to lie within this allocation, of
-                // a device whose memory is host memory, the other is a borrowed slice. They don't
-                // overlap, since safe code has no reference into an allocation. Nobody else uses
-                // the allocation: it is quiet and its home's line is locked.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(src.as_ptr::<u8>(), dst.as_ptr::<u8>(), bytes);
-                }
-                drop(line);
-                return Ok(());
-            }
-        }
         // On the device's queue for the host, so that it waits for this memory only (rule O5).
         let queue = home.device().host_queue()?;
         let sequence = queue
@@ -183,6 +196,31 @@ impl Allocation {
             failure.surface();
             failure.into()
         })
+    }
+
+    /// The same if nothing stands before it; whether it was made. One of the ranges lies within this
+    /// allocation, the other is a borrowed slice.
+    fn copy_at_once(&self, src: Address, dst: Address, bytes: usize) -> bool {
+        if bytes == 0 {
+            return true;
+        }
+        let home = self.block().home();
+        if bytes > SMALL || !home.device().info().host_executed {
+            return false;
+        }
+        let line = home.lock();
+        let is_quiet = self.block().tracking.is_quiet(home.native());
+        if is_quiet {
+            // SAFETY: both ranges are live: one was checked to lie within this allocation, of a
+            // device whose memory is host memory, the other is a borrowed slice. They don't
+            // overlap, since safe code has no reference into an allocation. Nobody else uses the
+            // allocation: it is quiet and its home's line is locked.
+            unsafe {
+                std::ptr::copy_nonoverlapping(src.as_ptr::<u8>(), dst.as_ptr::<u8>(), bytes);
+            }
+        }
+        drop(line);
+        is_quiet
     }
 }
 

@@ -21,7 +21,7 @@ use crate::pool::slot::Slot;
 use crate::pool::store::Store;
 use crate::pool::supply::Supply;
 use crate::pool::underway::Underway;
-use crate::queue::{Gone, Native, QueueCore, as_task, in_task};
+use crate::queue::{Gone, Native, QueueCore, Unsettled, as_task, in_task};
 use crate::sharing::Imports;
 use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
@@ -33,6 +33,7 @@ const CALLS: usize = 4;
 #[derive(Default)]
 pub(crate) struct Site {
     queues: Mutex<Vec<(QueueId, Weak<QueueCore>)>>,
+    pub(crate) unsettled: Unsettled,
     pub(crate) gone: Gone,
     pools: Mutex<Vec<Weak<PoolCore>>>,
     /// Reasons to look at the pools after a wait: a limit that takes effect there, a recorder, a
@@ -93,6 +94,14 @@ impl Site {
             .iter()
             .filter_map(|(_, queue)| queue.upgrade())
             .collect()
+    }
+
+    /// Whether no queue has anything to wait for or to tell, nor one that is gone, as far as a look
+    /// without a lock can say: `false` may be too much said.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        // A queue that goes is added there before it counts no more here.
+        self.unsettled.is_empty() && self.gone.is_empty() && !self.has_duties()
     }
 
     pub(crate) fn add_pool(&self, pool: &Arc<PoolCore>) {

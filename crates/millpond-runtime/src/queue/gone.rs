@@ -17,6 +17,7 @@ use millpond_hal::{Failure, FailureKind};
 use crate::error::{Error, Result};
 use crate::queue::Native;
 use crate::queue::hold::interrupt;
+use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::sync::{Mutex, MutexGuard, lock};
 
 /// How many failures of queues that are gone and done are kept.
@@ -24,7 +25,11 @@ const KEPT: usize = 64;
 
 /// What the queues of a device have left that are gone.
 #[derive(Debug, Default)]
-pub(crate) struct Gone(Mutex<State>);
+pub(crate) struct Gone {
+    state: Mutex<State>,
+    /// Whether there is anything in it, to be asked without a lock.
+    has_any: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -126,25 +131,32 @@ impl Gone {
         if left.is_done() && !left.has_untold() && !is_referred_to {
             return;
         }
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         let ended = state.is_full().then(|| state.tidy());
         state.left.push(left);
+        self.has_any.store(true, Relaxed);
         drop(state);
         drop(ended);
+    }
+
+    /// Whether nothing is kept, neither for a wait nor for whoever refers to a queue.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.has_any.load(Relaxed)
     }
 
     /// Looks which queues are done.
     fn tidy(&self) -> MutexGuard<'_, State> {
         interrupt();
-        let ended = lock(&self.0).tidy();
+        let ended = lock(&self.state).tidy();
         drop(ended);
-        lock(&self.0)
+        lock(&self.state)
     }
 
     /// Waits for all that is left, or until the deadline.
     pub(crate) fn finish(&self, deadline: Option<Instant>) -> Result<()> {
         let begin = Instant::now();
-        let left: Vec<(Arc<Native>, u64)> = lock(&self.0)
+        let left: Vec<(Arc<Native>, u64)> = lock(&self.state)
             .left
             .iter()
             .map(|left| (Arc::clone(&left.native), left.last))
@@ -176,7 +188,10 @@ impl Gone {
     /// Whether nothing is left to wait for nor to tell.
     pub(crate) fn is_settled(&self) -> bool {
         let state = self.tidy();
-        state.left.is_empty() && state.failures.is_empty() && state.others == 0
+        let is_settled = state.left.is_empty() && state.failures.is_empty() && state.others == 0;
+        self.has_any
+            .store(!is_settled || !state.referred.is_empty(), Relaxed);
+        is_settled
     }
 }
 
@@ -202,7 +217,7 @@ mod tests {
             fail(&device, reason);
         }
         {
-            let state = lock(&device.site().gone.0);
+            let state = lock(&device.site().gone.state);
             assert!(state.left.len() <= KEPT && state.failures.len() <= KEPT);
         }
         assert!(!device.is_settled());

@@ -6,6 +6,9 @@
 //! home elsewhere, the lines of their homes are locked as well. Anything less simple takes the
 //! general way, which gives the same result.
 //!
+//! The memory of a result is allocated under the same lock, where that takes no more than the queue
+//! has at hand.
+//!
 //! What the host is about to look at needs no queue to be idle, since it comes after its operands'
 //! last uses and nothing else (rule O5).
 
@@ -13,15 +16,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use millpond_hal::{Address, Failure, FailureKind, HostKernel};
+use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 use crate::explain;
 use crate::lifecycle;
 use crate::memory::Allocation;
-use crate::queue::line::Lines;
+use crate::queue::line::{Line, Lines};
 use crate::queue::submit::{Use, describe};
-use crate::queue::{INLINE_NANOSECONDS, QueueCore};
+use crate::queue::{INLINE_NANOSECONDS, Queue, QueueCore};
 use crate::trace::current_origin;
 
 /// The most operands of a kernel that is run here.
@@ -50,6 +54,65 @@ impl QueueCore {
             bases[index] = block.base;
         }
         let line = self.lock();
+        if !self.is_quiet(&line, operands) {
+            return None;
+        }
+        let bases = &bases[..operands.len()];
+        Some(explain::inline(self.native(), kernel, || {
+            run(kernel, bases)
+        }))
+    }
+
+    /// The same of a kernel whose first operand is yet to be allocated, under the same lock; that
+    /// operand.
+    #[inline]
+    pub(crate) fn run_here_into_new<K: HostKernel>(
+        self: &Arc<Self>,
+        kernel: &K,
+        kind: MemoryKind,
+        bytes: usize,
+        inputs: &[&Allocation],
+    ) -> Option<Result<Allocation>> {
+        let count = 1 + inputs.len();
+        let fits = |operand: usize, bytes: usize| kernel.footprint(operand).bytes.end <= bytes;
+        if count != kernel.operands() || count > MOST || !fits(0, bytes) {
+            return None;
+        }
+        let mut bases = [Address::new(0); MOST];
+        for (index, input) in inputs.iter().enumerate() {
+            let block = input.block();
+            if !Arc::ptr_eq(block.home(), self) || !fits(1 + index, block.bytes) {
+                return None;
+            }
+            bases[1 + index] = block.base;
+        }
+        let pool = self.device().default_pool_if_current(kind)?;
+        let class = pool.plain_class(self, bytes)?;
+        let answer;
+        let memory;
+        {
+            let mut line = self.lock();
+            if !self.is_quiet(&line, inputs) {
+                return None;
+            }
+            let home = || Queue::of(Arc::clone(self));
+            memory = match pool.allocate_plainly(self, &mut line, class, bytes, home) {
+                Ok(memory) => memory?,
+                Err(error) => return Some(Err(error)),
+            };
+            bases[0] = memory.address();
+            answer = self
+                .is_quiet(&line, &[&memory])
+                .then(|| explain::inline(self.native(), kernel, || run(kernel, &bases[..count])));
+        }
+        // Without the line: memory that isn't handed out goes back under it.
+        Some(answer?.map(|()| memory))
+    }
+
+    /// Whether neither the queue of this line nor anybody else has anything to do yet with operands
+    /// that are at home on it, and none of them is the outcome of a failure.
+    #[inline]
+    fn is_quiet(&self, line: &Line, operands: &[&Allocation]) -> bool {
         let progress = self.native().progress();
         let idle = line.submitted == progress.completed() && line.waits.is_empty();
         let healthy = progress.failed() == 0;
@@ -60,13 +123,7 @@ impl QueueCore {
             !tracking.is_timeless()
                 && ((healthy && !tracking.has_others()) || tracking.is_quiet(self.native()))
         };
-        if line.closed || !idle || !operands.iter().all(quiet) {
-            return None;
-        }
-        let bases = &bases[..operands.len()];
-        Some(explain::inline(self.native(), kernel, || {
-            run(kernel, bases)
-        }))
+        !line.closed && idle && operands.iter().all(quiet)
     }
 
     /// Runs a kernel behind the last uses of its operands and nothing else, on this queue of the

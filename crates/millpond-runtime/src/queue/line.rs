@@ -30,7 +30,7 @@ use crate::memory::Dependencies;
 use crate::pool::{Cache, Site};
 use crate::queue::submit::Use;
 use crate::queue::window::Window;
-use crate::queue::{QueueCore, hold};
+use crate::queue::{Counted, QueueCore, hold};
 use crate::sync::{Mutex, MutexGuard, lock, try_lock};
 
 /// Queues that a clock may know of before it is tidied.
@@ -79,6 +79,8 @@ pub(crate) struct Line {
     pub(crate) closed: bool,
     /// How many of the queue's failures a wait has looked at.
     pub(crate) told: usize,
+    /// Whether there may be something to wait for or to tell.
+    pub(crate) counted: Counted,
     /// The last command, while it may grow.
     pub(crate) window: Option<Window>,
     /// Freed blocks, by the slot of their pool.

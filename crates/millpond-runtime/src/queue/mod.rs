@@ -15,6 +15,8 @@ mod hold;
 mod inline;
 mod life;
 mod line;
+#[cfg(all(test, loom))]
+mod model;
 mod native;
 mod recycling;
 pub(crate) mod submit;
@@ -22,6 +24,7 @@ mod task;
 #[cfg(test)]
 #[allow(unsafe_code, reason = "kernels make promises")]
 mod tests;
+mod unsettled;
 mod window;
 pub(crate) mod work;
 
@@ -55,6 +58,7 @@ pub(crate) use submit::stop_if_interrupted;
 pub use submit::{BACKLOG, INLINE_NANOSECONDS, Use};
 pub(crate) use task::in_task;
 pub use task::{as_task, serve_tasks};
+pub(crate) use unsettled::{Counted, Unsettled};
 
 /// Handle to a queue. Clones are the same queue, and only they compare equal. `Send`, `Sync`.
 ///
@@ -164,6 +168,23 @@ impl Queue {
         cost: u32,
     ) -> Result<()> {
         self.0.launch(kernel, operands, cost)
+    }
+
+    /// Allocates memory of this kind and launches a kernel whose first operand it is: as
+    /// [`Queue::allocate`] and [`Queue::launch`] would, but small work takes the queue's lock once.
+    ///
+    /// # Errors
+    /// As for both.
+    #[inline]
+    pub fn launch_into_new<K: HostKernel + 'static>(
+        &self,
+        kernel: K,
+        kind: MemoryKind,
+        bytes: usize,
+        inputs: &[&Allocation],
+        cost: u32,
+    ) -> Result<Allocation> {
+        self.0.launch_into_new(kernel, kind, bytes, inputs, cost)
     }
 
     /// Waits for everything submitted so far.
@@ -354,10 +375,11 @@ impl QueueCore {
     /// The same; it then counts as a wait.
     #[inline]
     fn try_wait(&self) -> bool {
-        let line = self.lock();
+        let mut line = self.lock();
         let settled = self.is_settled(&line);
         if settled {
             self.native.observe_all(line.submitted);
+            line.counted.end(&self.device.site().unsettled);
         }
         settled
     }
@@ -406,10 +428,13 @@ impl Drop for QueueCore {
         if lifecycle::is_running() {
             self.flush_caches();
             // Who still knows of the line by a list of queues finds nothing in it.
-            let line = std::mem::take(&mut *self.lock());
+            let mut line = std::mem::take(&mut *self.lock());
             let (last, told) = (line.submitted, line.told);
+            let mut counted = std::mem::take(&mut line.counted);
             drop(line);
-            self.device.site().gone.add(&self.native, last, told);
+            let site = self.device.site();
+            site.gone.add(&self.native, last, told);
+            counted.end(&site.unsettled);
         } else {
             std::mem::forget(self.lock().take_caches());
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use millpond_hal::{Access, Command, DeviceError, Gate, HostKernel, Submission, Touch, Watch};
+use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
@@ -54,6 +55,43 @@ impl QueueCore {
             return answer;
         }
         self.launch_in_order(kernel, operands)
+    }
+
+    /// The same of a kernel whose first operand is yet to be allocated; that operand.
+    #[inline]
+    pub(crate) fn launch_into_new<K: HostKernel + 'static>(
+        self: &Arc<Self>,
+        kernel: K,
+        kind: MemoryKind,
+        bytes: usize,
+        inputs: &[&Allocation],
+        cost: u32,
+    ) -> Result<Allocation> {
+        lifecycle::check("launching")?;
+        if cost <= INLINE_NANOSECONDS
+            && self.inline
+            && let Some(answer) = self.run_here_into_new(&kernel, kind, bytes, inputs)
+        {
+            return answer;
+        }
+        self.launch_after_allocation(kernel, kind, bytes, inputs, cost)
+    }
+
+    #[inline(never)]
+    fn launch_after_allocation<K: HostKernel + 'static>(
+        self: &Arc<Self>,
+        kernel: K,
+        kind: MemoryKind,
+        bytes: usize,
+        inputs: &[&Allocation],
+        cost: u32,
+    ) -> Result<Allocation> {
+        let memory = self.device().allocate(self, kind, bytes)?;
+        let operands = std::iter::once(&memory).chain(inputs.iter().copied());
+        let operands: SmallVec<[&Allocation; 4]> = operands.collect();
+        self.launch(kernel, &operands, cost)?;
+        drop(operands);
+        Ok(memory)
     }
 
     pub(super) fn launch_in_order<K: HostKernel + 'static>(
@@ -359,6 +397,7 @@ impl QueueCore {
     ) -> std::result::Result<u64, DeviceError> {
         line.seal(Closed::Next);
         line.window = None;
+        line.counted.begin(&self.device().site().unsettled);
         submission.origin = current_origin();
         let note = explain::note(self.native(), &submission.command);
         submission.watch = note.clone().map(|note| note as Arc<dyn Watch>);

@@ -221,7 +221,9 @@ impl Queue {
         let mut line = self.core().lock();
         line.check_open(self.core())?;
         if foreign {
-            line.learn(event, self.core().device().site());
+            let site = self.core().device().site();
+            line.learn(event, site);
+            line.counted.begin(&site.unsettled);
             line.waits.follow(event);
         }
         let submitted = line.submitted;

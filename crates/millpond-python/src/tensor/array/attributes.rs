@@ -25,8 +25,8 @@ impl PyArray {
 
     /// Device that the elements are on.
     #[getter]
-    fn device(&self) -> PyDevice {
-        PyDevice(self.tensor().device())
+    fn device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDevice>> {
+        PyDevice::object(py, self.tensor().memory().home().device())
     }
 
     /// Queue that operations on the array are submitted to.

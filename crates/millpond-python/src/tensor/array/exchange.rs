@@ -198,9 +198,9 @@ impl PyArray {
         view: *mut ffi::Py_buffer,
         flags: std::ffi::c_int,
     ) -> PyResult<()> {
-        let tensor = slf.get().tensor().clone();
+        let owner = slf.clone().into_any();
         // SAFETY: Python hands in a view that may be filled, and the exporting object.
-        unsafe { interop::buffer_protocol::fill(slf.into_any(), &tensor, view, flags) }
+        unsafe { interop::buffer_protocol::fill(owner, slf.get().tensor(), view, flags) }
     }
 
     /// # Safety

@@ -25,13 +25,7 @@ use state::State;
 /// Arrays are made by the functions of ``millpond.tensor``, not by this class. Operations on them
 /// return at once and run in order; what reads elements on the host waits for exactly those.
 /// Views share the memory.
-#[pyclass(
-    frozen,
-    weakref,
-    freelist = 64,
-    name = "Array",
-    module = "millpond.tensor"
-)]
+#[pyclass(frozen, weakref, name = "Array", module = "millpond.tensor")]
 #[derive(Debug)]
 pub(crate) struct PyArray(State);
 
