@@ -50,6 +50,44 @@ def test_arrays_of_numpy_become_device_memory_unless_asked_for_theirs():
     assert [x.tolist() for x in shared] == [[7, 1, 2]] * 3
 
 
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        np.array(3, dtype=np.float32),
+        np.zeros((0, 3)),
+        np.arange(6).reshape(2, 3).T,
+        np.arange(6.0)[::-2],
+        np.arange(3, dtype=">i4"),
+        np.frombuffer(bytes(range(9)), dtype=np.uint16, offset=1),
+        np.broadcast_to(np.complex64(2j), (2, 2)),
+        np.ones(3, dtype=bool).view(type("Derived", (np.ndarray,), {})),
+        np.arange(20_000.0),
+    ],
+    ids=["number", "empty", "transposed", "backwards", "swapped", "askew", "broadcast", "derived", "large"],
+)
+def test_copies_of_arrays_of_numpy_are_as_these_were(theirs):
+    expected = theirs.copy()
+    ours = xp.from_numpy(theirs)
+    if theirs.flags.writeable and theirs.size:
+        theirs[...] = 0
+    assert ours.dtype == expected.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(xp.asnumpy(ours), expected, strict=False)
+    assert ours.shape == expected.shape
+
+
+def test_copies_of_arrays_of_numpy_come_behind_what_uses_their_memory():
+    x = xp.ones(8)
+    gate = x.queue.gate()
+    late = xp.sum(x + 1)  # The sum's memory is free at once, and in use until the gate opens.
+    theirs = np.arange(8.0)
+    copies = [xp.asarray(theirs) for _ in range(4)]
+    theirs[...] = -1
+    doubled = [2 * copy for copy in copies]
+    gate.open()
+    assert float(late) == 16
+    assert [copy.tolist() for copy in doubled] == [[2.0 * i for i in range(8)]] * 4
+
+
 def test_a_copy_is_made_where_asked_or_needed():
     theirs = np.arange(3)
     ours = xp.asarray(theirs, copy=True)

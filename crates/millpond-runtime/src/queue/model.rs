@@ -1,8 +1,10 @@
 //! What a thread may see of the count by which a device is found to have nothing to wait for: who sees
 //! none sees what its queues' commands wrote.
 
+use std::sync::Arc;
+
 use loom::cell::UnsafeCell;
-use loom::sync::{Arc, Mutex};
+use loom::sync::Mutex;
 use loom::thread;
 use millpond_hal::Progress;
 
