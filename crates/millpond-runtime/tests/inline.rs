@@ -2,7 +2,11 @@
 //! in its way.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
-#![allow(unsafe_code, reason = "kernels touch memory")]
+#![allow(
+    unsafe_code,
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "kernels touch memory"
+)]
 
 mod support;
 

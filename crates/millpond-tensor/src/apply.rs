@@ -36,6 +36,10 @@ const MAX_INPUTS: usize = MAX_OPERANDS - 1;
 /// # Errors
 /// Operands that the operation isn't defined for, that don't broadcast, or that are on different
 /// devices; integers that don't fit; an output that can't take the result; no memory.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a closure is inlined here, a method that is handed on is called"
+)]
 pub fn apply(
     operation: &'static Operation,
     operands: &[Operand<'_>],
