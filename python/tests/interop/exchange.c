@@ -112,16 +112,20 @@ static int import(const DLPackExchangeAPI *table, DLManagedTensorVersioned *mana
     return status;
 }
 
-/* Exports an array, and imports that again. */
-static PyObject *through(PyObject *module, PyObject *array) {
+/* Exports an array by the table of its type, and imports it by that of a type. */
+static PyObject *through(PyObject *module, PyObject *arguments) {
     (void)module;
-    const DLPackExchangeAPI *table = table_for(array);
-    DLManagedTensorVersioned *managed;
-    PyObject *made;
-    if (table == NULL || table->managed_tensor_from_py_object_no_sync(array, &managed) != 0) {
+    PyObject *array, *type, *made;
+    if (!PyArg_ParseTuple(arguments, "OO", &array, &type)) {
         return NULL;
     }
-    return import(table, managed, &made) == 0 ? made : NULL;
+    const DLPackExchangeAPI *from = table_for(array);
+    const DLPackExchangeAPI *to = from == NULL ? NULL : table_of(type);
+    DLManagedTensorVersioned *managed;
+    if (to == NULL || from->managed_tensor_from_py_object_no_sync(array, &managed) != 0) {
+        return NULL;
+    }
+    return import(to, managed, &made) == 0 ? made : NULL;
 }
 
 static int deleted = 0;
@@ -174,7 +178,8 @@ static void tell(void *context, const char *kind, const char *message) {
     PyGILState_Release(state);
 }
 
-/* Makes an array of a shape, dtype and device, fills its bytes with a value, and imports it. */
+/* Makes an array of a shape, dtype and device, fills its bytes with a value where the host reaches them, and imports
+ * it. */
 static PyObject *allocate(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *type, *shape, *made;
@@ -201,7 +206,9 @@ static PyObject *allocate(PyObject *module, PyObject *arguments) {
     if (status != 0) {
         return told == 1 ? NULL : PyErr_Format(PyExc_SystemError, "told %d times", told);
     }
-    memset(managed->dl_tensor.data, value, (size_t)elements * (size_t)bits / 8);
+    if (device == kDLCPU) {
+        memset(managed->dl_tensor.data, value, (size_t)elements * (size_t)bits / 8);
+    }
     return import(table, managed, &made) == 0 ? made : NULL;
 }
 
@@ -226,7 +233,7 @@ static PyMethodDef methods[] = {
     {"lent", lent, METH_O, NULL},
     {"add", add, METH_VARARGS, NULL},
     {"keep", keep, METH_O, NULL},
-    {"through", through, METH_O, NULL},
+    {"through", through, METH_VARARGS, NULL},
     {"foreign", foreign, METH_VARARGS, NULL},
     {"deletions", deletions, METH_NOARGS, NULL},
     {"allocate", allocate, METH_VARARGS, NULL},

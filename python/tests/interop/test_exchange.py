@@ -1,6 +1,8 @@
 """Arrays for extensions, and of them, by the C interface of DLPack 1.3."""
 
+import ctypes
 import importlib.util
+import os
 import shutil
 import subprocess
 import sysconfig
@@ -10,15 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import millpond
 import millpond.tensor as xp
 
 #: Has the protocol's header, and takes arrays by it.
 tvm_ffi = pytest.importorskip("tvm_ffi")
 
-CPU, CUDA = 1, 2
+CPU, CUDA, ROCM = 1, 2, 10
 FLOAT, COMPLEX = 2, 5
 KINDS = ["device", "shared", "host"]
 READ_ONLY = 1
+
+CARDS = [device for device in millpond.devices() if device.backend == "cuda"]
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +102,7 @@ def test_an_export_waits_and_shares_for_good(exchange, line):
     gate = line.gate()
     x += 1
     threading.Timer(0.02, gate.open).start()
-    y = exchange.through(x)
+    y = exchange.through(x, xp.Array)
     assert np.from_dlpack(y).sum() == 100
     x += 1
     assert line.is_idle
@@ -110,7 +115,7 @@ def test_read_only_arrays_are_exported_as_such_and_not_lent(exchange):
     assert exchange.keep(x)[1] == READ_ONLY
     with pytest.raises(BufferError, match="read-only"):
         exchange.lent(x)
-    y = exchange.through(x)
+    y = exchange.through(x, xp.Array)
     assert not y.flags.writable
 
 
@@ -163,7 +168,7 @@ def test_arrays_are_made_without_the_lock(exchange, live):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (((3,), FLOAT, 64, CUDA, 0), BufferError, r"no memory of device \(2, 0\)"),
+        (((3,), FLOAT, 64, ROCM, 0), BufferError, r"no memory of device \(10, 0\)"),
         (((3,), FLOAT, 80, CPU, 0), BufferError, "there is no dtype"),
         (((-1,), FLOAT, 64, CPU, 0), BufferError, r"shape \[-1\] is negative"),
         (((1 << 50,), FLOAT, 64, CPU, 0), MemoryError, "out of memory|memory"),
@@ -176,8 +181,9 @@ def test_what_cannot_be_made_is_told(exchange, arguments, error, message):
 
 def test_memory_of_the_cpu_has_no_stream(exchange):
     assert exchange.stream(xp.Array, CPU, 0) == 0
-    with pytest.raises(BufferError, match="has no stream"):
-        exchange.stream(xp.Array, CUDA, 0)
+    for device in [(CUDA, 99), (ROCM, 0)]:
+        with pytest.raises(BufferError, match="has no stream"):
+            exchange.stream(xp.Array, *device)
 
 
 def test_a_library_takes_arrays_by_the_table(live):
@@ -190,3 +196,117 @@ def test_a_library_takes_arrays_by_the_table(live):
     assert live() == before + 1
     del seen
     assert live() == before
+
+
+def test_arrays_of_pytorch_go_by_both_tables(exchange, live):
+    torch = pytest.importorskip("torch")
+    if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        pytest.skip("this PyTorch has no such table")
+    before = live()
+    theirs = torch.arange(6.0).reshape(2, 3)
+    x = exchange.through(theirs.T, xp.Array)
+    x += 1
+    assert (x.shape, x.tolist()) == ((3, 2), (theirs.T).tolist())
+    ours = exchange.through(x, torch.Tensor)
+    assert (type(ours), ours.data_ptr()) == (torch.Tensor, theirs.data_ptr())
+    del x, ours
+    assert live() == before
+
+
+class Card:
+    """A card as an extension sees it, which gives work to the stream that it is told of."""
+
+    def __init__(self, device):
+        self.device = device
+        self.number = xp.device_to_dldevice(device)[1]
+        self.driver = ctypes.CDLL(os.environ.get("MILLPOND_CUDA", "libcuda.so.1"))
+        context = ctypes.c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), self.number)
+        self.call("cuCtxPushCurrent_v2", context)
+
+    def call(self, name, *arguments):
+        status = getattr(self.driver, name)(*arguments)
+        assert status == 0, f"{name}: {status}"
+
+    def fill(self, address, value, nbytes, stream):
+        pointers = ctypes.c_uint64(address), ctypes.c_ubyte(value), ctypes.c_size_t(nbytes), ctypes.c_void_p(stream)
+        self.call("cuMemsetD8Async", *pointers)
+
+
+@pytest.fixture(params=CARDS or [None], ids=str)
+def card(request):
+    if request.param is None:
+        pytest.skip("there is no device with CUDA")
+    return Card(request.param)
+
+
+#: So many bytes that a fill is still going on when the call has returned that asks for it.
+MANY = 16 << 20
+
+
+def test_arrays_of_cards_are_lent_and_exported_where_they_are(exchange, card):
+    x = xp.reshape(xp.arange(12, dtype="int32", device=card.device), (3, 4))[1:, ::2]
+    address, device, *rest = exchange.lent(x)
+    assert (address, device) == (x.data.ptr + 4 * 4, (CUDA, card.number))
+    assert rest == [(0, 32, 1), x.shape, x.strides]
+    kept, flags, (exported, device, *_) = exchange.keep(x)
+    assert (exported, device, flags) == (address, (CUDA, card.number), 0)
+    del kept
+    y = exchange.through(x, xp.Array)
+    assert (y.device, y.data.ptr, y.shape) == (card.device, address, x.shape)
+    assert y.tolist() == [[4, 6], [8, 10]]
+    assert exchange.stream(xp.Array, CUDA, card.number) == card.device.stream
+
+
+def test_what_a_card_is_given_on_arrays_that_are_lent_is_in_order(exchange, card):
+    stream = exchange.stream(xp.Array, CUDA, card.number)
+    x = xp.zeros(MANY, dtype="uint8", device=card.device)
+    for value in range(1, 20):
+        x[...] = 255
+        address, *_ = exchange.lent(x)
+        card.fill(address, value, MANY, stream)
+        y = xp.copy(x)
+        assert int(y[0]) == int(y[-1]) == value
+    x[...] = 255
+    assert x.tolist()[-1] == 255
+
+
+def test_memory_that_a_card_has_work_on_serves_others_later(exchange, card):
+    stream = exchange.stream(xp.Array, CUDA, card.number)
+    for value in range(1, 10):
+        x = xp.zeros(MANY, dtype="uint8", device=card.device)
+        address, *_ = exchange.lent(x)
+        for _ in range(10):
+            card.fill(address, value, MANY, stream)
+        del x
+        y = xp.full(MANY, 200, dtype="uint8", device=card.device)
+        assert int(y[0]) == int(y[-1]) == 200
+
+
+def test_arrays_that_extensions_make_on_a_card_follow_their_work(exchange, card, live, eventually):
+    before = live()
+    stream = exchange.stream(xp.Array, CUDA, card.number)
+    x = exchange.allocate(xp.Array, (MANY,), 1, 8, CUDA, 0)
+    card.fill(x.data.ptr, 7, MANY, stream)
+    assert (x.dtype, x.device) == (xp.uint8, card.device)
+    assert int(x[-1]) == 7
+    x += 1
+    card.fill(x.data.ptr, 9, MANY // 2, stream)
+    assert (int(x[0]), int(x[-1])) == (9, 8)
+    del x
+    # Both handles go behind the stream, one after the other.
+    eventually(lambda: live() == before)
+
+
+def test_failures_reach_whom_arrays_are_lent_to(exchange, card):
+    queue = card.device.create_queue()
+    x = xp.zeros(4, device=card.device, queue=queue)
+
+    def fail():
+        raise OSError("the disk is full")
+
+    failed = queue.task(fail, [x])
+    with pytest.raises(millpond.CommandError, match="the disk is full"):
+        failed.wait()
+    with pytest.raises(millpond.CommandError, match="the disk is full"):
+        exchange.lent(x)

@@ -9,13 +9,12 @@ use millpond_types::MemoryKind;
 use triomphe::{Arc, UniqueArc};
 
 use crate::error::{Error, Result};
-use crate::memory::Allocation;
 use crate::memory::foreign::Release;
 use crate::memory::part::Part;
 use crate::memory::tracking::Tracking;
+use crate::memory::{Allocation, Lent};
 use crate::pool::{Class, PoolCore, Tag};
 use crate::queue::{Queue, QueueCore};
-use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::sync::between_counts;
 
 /// Where the bytes of a block come from and go back to.
@@ -49,8 +48,8 @@ pub(crate) struct Block {
     pub(crate) source: Source,
     /// Who counts it.
     pub(crate) tag: Option<Tag>,
-    /// Whether host code has their address.
-    pub(crate) host_shared: AtomicBool,
+    /// Who else has their address.
+    pub(crate) lent: Lent,
 }
 
 impl Block {
@@ -89,7 +88,13 @@ impl Block {
     /// memory around them.
     #[inline]
     pub(crate) fn is_host_shared(&self) -> bool {
-        self.host_shared.load(Relaxed) || self.around().is_some_and(Allocation::is_host_shared)
+        self.lent.is_to_host() || self.around().is_some_and(Allocation::is_host_shared)
+    }
+
+    /// The same of whoever gives work to the device's own stream.
+    #[inline]
+    pub(crate) fn is_on_stream(&self) -> bool {
+        self.lent.is_to_stream() || self.around().is_some_and(Allocation::is_on_stream)
     }
 
     /// Fails if the bytes were taken back.
@@ -115,7 +120,7 @@ impl Block {
             tracking: std::mem::take(&mut self.tracking),
             source: std::mem::replace(&mut self.source, Source::Foreign(None)),
             tag: self.tag.take(),
-            host_shared: AtomicBool::new(false),
+            lent: std::mem::take(&mut self.lent),
         }
     }
 }
@@ -152,6 +157,9 @@ pub(crate) fn retire(block: Arc<Block>) {
 
 #[inline]
 fn retire_unique(mut block: UniqueArc<Block>) {
+    if block.lent.is_to_stream() {
+        return retire_behind_stream(block);
+    }
     let owned = &mut *block;
     let Some(home) = owned.home.take() else {
         return;
@@ -170,6 +178,19 @@ fn retire_unique(mut block: UniqueArc<Block>) {
             .core()
             .with_line(|_| part.pass_on(&owned.tracking, home.core().native())),
     }
+}
+
+/// Takes a block back behind what the device's own stream was given, which uses nothing of a call that may be within
+/// any other: the next one from a surface does it.
+#[cold]
+fn retire_behind_stream(block: UniqueArc<Block>) {
+    let memory = Allocation::new(block.shareable());
+    let release = Release::deferred(move || match memory.follow_own_stream() {
+        Ok(()) => memory.block().lent.end(),
+        // Nothing says when the stream is done with the bytes, so nobody gets them.
+        Err(_) => std::mem::forget(memory),
+    });
+    release.after(&[]);
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ impl Allocation {
     /// # Errors
     /// The failure of its last writer, every time it is asked.
     pub fn wait_written(&self) -> Result<()> {
+        self.follow_if_lent()?;
         self.dependencies(Access::Read)?.wait()
     }
 
@@ -34,6 +35,7 @@ impl Allocation {
     /// # Errors
     /// The failure of its last writer, every time it is asked.
     pub fn wait_idle(&self) -> Result<()> {
+        self.follow_if_lent()?;
         self.dependencies(Access::Update)?.wait()
     }
 
@@ -55,6 +57,7 @@ impl Allocation {
 
     fn wait_until(&self, access: Access, deadline: Instant) -> Result<()> {
         let begin = Instant::now();
+        self.follow_if_lent()?;
         let dependencies = self.dependencies(access)?;
         for (queue, sequence) in dependencies.behind.iter().chain(&dependencies.after) {
             queue.wait_until(*sequence, Some(deadline), begin)?;
@@ -62,8 +65,11 @@ impl Allocation {
         dependencies.wait()
     }
 
-    /// Whether nothing is pending on it.
+    /// Whether nothing is pending on it, as far as is known without asking a stream that it is lent to.
     pub fn is_idle(&self) -> bool {
+        if self.is_on_stream() {
+            return false;
+        }
         let home = self.block().home();
         home.with_line(|_| self.block().tracking.is_idle(home.native()))
     }

@@ -12,6 +12,7 @@ mod buffer;
 mod dependencies;
 mod foreign;
 mod host;
+mod lent;
 mod part;
 pub(crate) mod tracking;
 mod uses;
@@ -27,13 +28,13 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::pool::Tag;
 use crate::queue::Queue;
-use crate::sync::atomic::Ordering;
 
 pub(crate) use block::{Block, Source};
 pub(crate) use buffer::sealed;
 pub use buffer::{Buffer, Host, HostMut, Operand, View, ViewMut};
 pub(crate) use dependencies::Dependencies;
 pub use foreign::{Release, drain_releases};
+pub(crate) use lent::Lent;
 
 /// Shared ownership of bytes of one kind on one device. `Send` and `Sync`.
 ///
@@ -142,7 +143,7 @@ impl Allocation {
     /// allocation finishes before the call that submits it returns, as for memory that is shared with
     /// the host.
     pub fn share_with_others(&self) {
-        self.block().host_shared.store(true, Ordering::Relaxed);
+        self.block().lent.to_host();
     }
 
     /// The address for host code to read and write through, after pending commands are done.
@@ -164,7 +165,7 @@ impl Allocation {
                 device: device.name().to_owned(),
             });
         }
-        block.host_shared.store(true, Ordering::Relaxed);
+        block.lent.to_host();
         self.wait_idle()?;
         Ok(block.base)
     }
@@ -175,6 +176,12 @@ impl Allocation {
     #[inline]
     pub fn is_host_shared(&self) -> bool {
         self.0.is_host_shared()
+    }
+
+    /// Whether whoever gives work to the device's own stream may use it at any time.
+    #[inline]
+    pub(crate) fn is_on_stream(&self) -> bool {
+        self.0.is_on_stream()
     }
 }
 

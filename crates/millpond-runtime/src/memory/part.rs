@@ -9,7 +9,7 @@ use std::mem::ManuallyDrop;
 use triomphe::{Arc, UniqueArc};
 
 use crate::memory::tracking::Tracking;
-use crate::memory::{Allocation, Block, Source};
+use crate::memory::{Allocation, Block, Lent, Source};
 use crate::queue::Native;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -53,7 +53,7 @@ impl Allocation {
                 pools: AtomicUsize::new(0),
             }),
             tag: None,
-            host_shared: AtomicBool::new(false),
+            lent: Lent::default(),
         }))
     }
 
@@ -93,7 +93,7 @@ impl Allocation {
     /// allocations of a pool over it.
     pub(crate) fn has_hidden_uses(&self) -> bool {
         let is_lent = |part: &Part| part.pools.load(Relaxed) > 0;
-        self.block().host_shared.load(Relaxed) || self.as_part().is_some_and(is_lent)
+        self.block().lent.is_any() || self.as_part().is_some_and(is_lent)
     }
 
     /// Begins a new life of a part's bytes, under the line of its home: behind all uses of the
@@ -107,7 +107,7 @@ impl Allocation {
             tracking.inherit(home, &memory.block().tracking);
         }
         tracking.forget_content();
-        self.block().host_shared.store(false, Relaxed);
+        self.block().lent.end();
     }
 
     /// Has the whole come behind the uses of a part, under the line of its home.

@@ -8,7 +8,7 @@ use triomphe::UniqueArc;
 use crate::error::{Error, Result};
 use crate::lifecycle;
 use crate::memory::tracking::Tracking;
-use crate::memory::{Allocation, Block, Source};
+use crate::memory::{Allocation, Block, Lent, Source};
 use crate::pool::cache::Cache;
 use crate::pool::class::{self, Class};
 use crate::pool::core::PoolCore;
@@ -18,7 +18,6 @@ use crate::pool::store::{Conditions, Cut};
 use crate::pool::tag::{Charge, Tag};
 use crate::pool::wish::{Request, Wait, Wish};
 use crate::queue::{Line, Native, Queue, QueueCore, interrupt_holds};
-use crate::sync::atomic::AtomicBool;
 use crate::weaken::{Rule, is_broken};
 
 /// What was found for a request.
@@ -350,7 +349,7 @@ impl PoolCore {
                 class: extent.class,
             },
             tag: None,
-            host_shared: AtomicBool::new(false),
+            lent: Lent::default(),
         })
     }
 }

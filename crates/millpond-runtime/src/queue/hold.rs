@@ -169,7 +169,8 @@ impl<'q> Hold<'q> {
             Err(shared) => return drop(shared),
         };
         let is_at_home = block.home.as_ref() == Some(self.queue);
-        if !is_at_home || !matches!(block.source, Source::Pool { .. }) {
+        let is_plain = matches!(block.source, Source::Pool { .. }) && !block.lent.is_to_stream();
+        if !is_at_home || !is_plain {
             return drop(Allocation::new(block.shareable()));
         }
         let core = self.queue.core();

@@ -31,7 +31,7 @@ impl QueueCore {
     /// Ends the life of a block that nobody else has; whether other queues may still be using it.
     #[inline]
     pub(super) fn end(&self, block: &mut Block) -> bool {
-        *block.host_shared.get_mut() = false;
+        block.lent.end();
         let is_plain = matches!(&block.source, Source::Pool { pool, .. } if pool.is_plain());
         if !is_plain || block.tag.is_some() {
             self.tell_end(block);

@@ -177,6 +177,7 @@ impl QueueCore {
         answer: impl FnOnce(&mut Line, u64, &Dependencies) -> R,
     ) -> Result<R> {
         lifecycle::check("submitting")?;
+        follow_streams(uses, &command)?;
         let mut bridges = SmallVec::new();
         let answer = {
             let mut lines = self.lock_with_room(uses)?;
@@ -206,6 +207,9 @@ impl QueueCore {
         body: impl FnOnce(&mut Batch<'_>) -> Result<Event>,
     ) -> Result<Event> {
         lifecycle::check("submitting")?;
+        for use_ in uses {
+            use_.allocation.follow_if_lent()?;
+        }
         let mut bridges = SmallVec::new();
         let (answer, commands) = {
             let mut lines = self.lock_with_room(uses)?;
@@ -413,6 +417,15 @@ impl QueueCore {
         }
         Ok(point.sequence)
     }
+}
+
+/// Has operands come behind the streams that use them, unless the command is what sees to that.
+fn follow_streams(uses: &[Use<'_>], command: &Command) -> Result<()> {
+    if matches!(command, Command::Stream(_)) {
+        return Ok(());
+    }
+    uses.iter()
+        .try_for_each(|use_| use_.allocation.follow_if_lent())
 }
 
 /// What a command uses that doesn't say so itself, for layers that check.

@@ -226,6 +226,7 @@ impl QueueCore {
         Arc::ptr_eq(block.home(), self)
             && matches!(block.source, Source::Pool { .. })
             && !block.is_host_shared()
+            && !block.is_on_stream()
             && !block.tracking.is_revoked()
     }
 }

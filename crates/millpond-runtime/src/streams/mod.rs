@@ -6,6 +6,7 @@
 //! be held until what is pending here has been done.
 
 mod allocator;
+mod lent;
 
 use millpond_hal::{Access, Address, Command};
 use millpond_types::MemoryKind;
@@ -140,6 +141,10 @@ impl Allocation {
     /// The stream lives until this returns.
     pub unsafe fn hold_stream(&self, stream: usize, writes: bool) -> Result<()> {
         let access = if writes { Access::Update } else { Access::Read };
+        // What the device's own stream was given is before what it is given next.
+        if self.is_on_stream() && stream != self.home().device().stream()? {
+            self.follow_own_stream()?;
+        }
         let follow = self.dependencies(access)?;
         for (queue, sequence) in &follow.after {
             queue.success(*sequence)?;

@@ -1,16 +1,20 @@
 //! Streams of other libraries: followed and held without a wait of the host's.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use millpond_hal::Driver;
 use millpond_runtime::{
-    Address, Allocation, Device, Gate, MemoryKind, Pattern, Queue, Registry, StreamAllocator,
+    Address, Allocation, Device, Gate, MemoryKind, Pattern, Queue, QueueOptions, Registry, Release,
+    StreamAllocator, drain_releases,
 };
 use millpond_testkit::dice::Dice;
 use millpond_testkit::watchdog::watched;
 
 use super::super::Fake;
 use crate::CudaDriver;
+use crate::api::StreamHandle;
 
 const BYTES: usize = 4096;
 
@@ -214,6 +218,143 @@ fn a_stream_has_again_what_it_freed() {
             assert!(!fake.calls().contains(&"cuStreamWaitValue64"));
         }
         fake.hold(stream, false);
+    });
+}
+
+/// The device's own stream, as a library that asks for it has it.
+fn own_stream(device: &Device) -> StreamHandle {
+    StreamHandle(device.stream().expect("it has one"))
+}
+
+/// A consumer gives the stream work on what it was lent, and says nothing when it is done.
+#[test]
+fn memory_that_is_lent_is_in_order_with_the_devices_own_stream() {
+    watched(|| {
+        let (fake, device) = fake();
+        let own = own_stream(&device);
+        let out_of_order = QueueOptions {
+            out_of_order: true,
+            ..QueueOptions::default()
+        };
+        let queues = [device.default_queue(), device.create_queue(&out_of_order)];
+        let queues = queues.map(|queue| queue.expect("a queue"));
+        let x = memory(&queues[0], 0);
+        for round in 0..100_u8 {
+            fill(&queues[0], &x, 255);
+            x.lend_to_stream().expect("it waits");
+            fake.fill_on(own, x.address().get(), 2 * round, BYTES);
+            if round % 3 == 0 {
+                // Nothing was submitted in between, so that it needs no word either.
+                fake.fill_on(own, x.address().get(), 2 * round + 1, BYTES);
+            }
+            let queue = &queues[usize::from(round % 2)];
+            let y = queue.allocate(MemoryKind::Device, BYTES).expect("memory");
+            queue.copy(&x, 0, &y, 0, BYTES).expect("it is taken");
+            let written = 2 * round + u8::from(round % 3 == 0);
+            assert_eq!(bytes(&y), [written; BYTES]);
+            assert_eq!(bytes(&x), [written; BYTES]);
+        }
+    });
+}
+
+#[test]
+fn the_host_waits_for_no_loan() {
+    watched(|| {
+        let (fake, device) = fake();
+        let own = own_stream(&device);
+        let queue = device.default_queue().expect("a queue");
+        let x = memory(&queue, 1);
+        fake.hold(own, true);
+        for round in 2..5 {
+            x.lend_to_stream().expect("it waits");
+            fake.fill_on(own, x.address().get(), round, BYTES);
+            fill(&queue, &x, 10 * round);
+        }
+        assert!(!x.is_idle());
+        let soon = Instant::now() + Duration::from_millis(1);
+        assert!(x.wait_idle_until(soon).is_err(), "the stream isn't done");
+        fake.hold(own, false);
+        x.wait_idle().expect("all went well");
+        assert_eq!(bytes(&x), [40; BYTES]);
+    });
+}
+
+/// Another stream that is handed the memory comes behind the device's own.
+#[test]
+fn a_loan_is_before_other_streams() {
+    watched(|| {
+        let (fake, device) = fake();
+        let (own, theirs) = (own_stream(&device), fake.stream());
+        let queue = device.default_queue().expect("a queue");
+        let x = memory(&queue, 1);
+        x.lend_to_stream().expect("it waits");
+        fake.hold(own, true);
+        fake.fill_on(own, x.address().get(), 2, BYTES);
+        // SAFETY: streams of the fake live as long as it does.
+        unsafe { x.hold_stream(theirs.0, true) }.expect("it waits");
+        fake.fill_on(theirs, x.address().get(), 3, BYTES);
+        // SAFETY: as above.
+        unsafe { x.follow_stream(theirs.0) }.expect("it is followed");
+        fake.hold(own, false);
+        assert_eq!(bytes(&x), [3; BYTES]);
+    });
+}
+
+/// The last handle goes while the stream has work on the bytes: whoever gets them comes behind that.
+#[test]
+fn what_was_lent_has_its_next_owner_behind_the_stream() {
+    watched(|| {
+        let (fake, device) = fake();
+        let own = own_stream(&device);
+        let queue = device.default_queue().expect("a queue");
+        let x = memory(&queue, 1);
+        let address = x.address();
+        x.lend_to_stream().expect("it waits");
+        fake.hold(own, true);
+        fake.fill_on(own, address.get(), 2, BYTES);
+        drop(x);
+        drain_releases();
+        let next: Vec<_> = (3..7).map(|byte| memory(&queue, byte)).collect();
+        fake.hold(own, false);
+        while !fake.is_idle(own) {
+            std::thread::yield_now();
+        }
+        for (memory, byte) in next.iter().zip(3..) {
+            assert_eq!(bytes(memory), [byte; BYTES]);
+        }
+        // With the life of its memory the loan has ended.
+        drop(next);
+        let again: Vec<_> = (0..8).map(|byte| memory(&queue, byte)).collect();
+        queue.wait().expect("all went well");
+        assert!(again.iter().any(|memory| memory.address() == address));
+        assert!(again.iter().all(Allocation::is_idle));
+    });
+}
+
+#[test]
+fn the_owner_of_foreign_memory_is_told_behind_the_stream() {
+    watched(|| {
+        let (fake, device) = fake();
+        let own = own_stream(&device);
+        let queue = device.default_queue().expect("a queue");
+        let theirs = memory(&queue, 1);
+        let told = Arc::new(AtomicBool::new(false));
+        let tell = Arc::clone(&told);
+        let release = Release::anywhere(move || tell.store(true, Ordering::Release));
+        // SAFETY: `theirs` is there until it is told.
+        let imported =
+            unsafe { queue.import(MemoryKind::Device, theirs.address(), BYTES, release) };
+        let imported = imported.expect("it is taken");
+        imported.lend_to_stream().expect("it waits");
+        fake.hold(own, true);
+        fake.fill_on(own, theirs.address().get(), 2, BYTES);
+        drop(imported);
+        drain_releases();
+        assert!(!told.load(Ordering::Acquire));
+        fake.hold(own, false);
+        while !told.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
     });
 }
 

@@ -73,17 +73,23 @@ pub(crate) fn import(
     )))
 }
 
-/// An array over the memory of a structure that is offered, on the host. The structure is taken over only if
-/// that succeeds.
+/// An array over the memory of a structure that is offered. The structure is taken over only if that succeeds.
 ///
 /// # Errors
 /// As for [`import`].
-pub(super) fn accept(offered: Offered<Versioned>) -> PyResult<Tensor> {
+pub(super) fn accept(py: Python<'_>, offered: Offered<Versioned>) -> PyResult<Tensor> {
     gil::enter();
-    let queue = host_device()?.default_queue().raise()?;
     let read_only = flags_of(&offered)? & READ_ONLY != 0;
+    let array = offered.array();
+    let own = cuda_device(array.device.device_type, array.device.device_id);
+    let device = own.map_or_else(host_device, Ok)?;
     let offered = Arc::new(offered);
-    let tensor = adopt(&offered.array(), Arc::clone(&offered), &queue, read_only)?;
+    let queue = device.default_queue().raise()?;
+    let tensor = adopt(&array, Arc::clone(&offered), &queue, read_only)?;
+    if own.is_some() {
+        // The giver's work is on the stream that it was told of.
+        gil::submit(py, || tensor.memory().lend_to_stream())?;
+    }
     offered.accept();
     Ok(tensor)
 }

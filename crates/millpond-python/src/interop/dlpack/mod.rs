@@ -1,8 +1,9 @@
 //! DLPack 1.x: arrays exchanged with other libraries without copies.
 //!
-//! Memory of NVIDIA's devices is exported as theirs. Whoever takes it over names a stream; what is pending
-//! on our side has ended before, so that any stream may go on. From then on our commands on such memory
-//! finish before the call that submits them returns, as on memory that host code has seen.
+//! Memory of NVIDIA's devices is exported as theirs. Whoever takes it over names a stream, which comes behind
+//! what is pending on our side. From then on our commands on such memory finish before the call that submits
+//! them returns, as on memory that host code has seen. `exchange.rs` says how streams are told of where the
+//! consumer is an extension.
 //!
 //! Memory of devices that run on the host is exported as memory of the CPU, whatever its kind:
 //! the exchange is between array libraries, which ask for a device and get one, not a look of the
