@@ -1,6 +1,6 @@
 //! Devices.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, c_char, c_void};
 
 use millpond::{Device, QueueOptions};
 
@@ -131,5 +131,13 @@ functions! {
     /// call's.
     fn mp_device_wait(device: Keep<NamedDevice>) {
         Ok(device.get()?.device.wait()?)
+    }
+
+    /// A stream of the device's own, as its driver knows it (a CUstream), that others have wait for work of theirs, or
+    /// theirs for it. The same one for as long as the device is there. MP_UNSUPPORTED where there are no streams, as on
+    /// the CPU.
+    fn mp_device_stream(device: Keep<NamedDevice>, stream: Out<*mut c_void>) {
+        let number = device.get()?.device.stream()?;
+        stream.put(std::ptr::without_provenance_mut(number))
     }
 }

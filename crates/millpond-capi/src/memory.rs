@@ -11,7 +11,7 @@ use crate::data::{Bytes, In, List, Out};
 use crate::describe::functions;
 use crate::handle::{Give, Keep, Object, Take};
 use crate::number::Number;
-use crate::queue::events_of;
+use crate::queue::{events_of, stream_at};
 use crate::status::{Problem, Result};
 use crate::task::Owner;
 
@@ -264,5 +264,23 @@ functions! {
         let memory = memory.get()?.writable("write")?;
         let range = memory.range("write", offset, bytes)?;
         Ok(memory.allocation.write(range.start, source.get(bytes)?)?)
+    }
+
+    /// Makes what uses the memory from now on, on whichever queue, happen after what a stream was given so far: for
+    /// foreign work on the memory. No queue is held back, and nothing waits on the host.
+    fn mp_memory_follow_stream(memory: Keep<Memory>, stream: *mut c_void) {
+        // SAFETY: the caller hands in a stream that lives.
+        Ok(unsafe { memory.get()?.allocation.follow_stream(stream_at(stream)) }?)
+    }
+
+    /// Makes what a stream is given from now on happen after what is pending on the memory and in the way of such an
+    /// access. The host waits only for what it has to carry out itself, such as tasks.
+    fn mp_memory_hold_stream(memory: Keep<Memory>, stream: *mut c_void, access: Number<Access>) {
+        let (memory, writes) = (memory.get()?, access.get()?.writes());
+        if writes {
+            memory.writable("hold_stream")?;
+        }
+        // SAFETY: the caller hands in a stream that lives.
+        Ok(unsafe { memory.allocation.hold_stream(stream_at(stream), writes) }?)
     }
 }

@@ -1,5 +1,6 @@
 //! Queues.
 
+use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
 use millpond::{Event, Gate, Pattern, Queue};
@@ -157,6 +158,35 @@ functions! {
             reason: format!("a pattern of {pattern_bytes} bytes, not of 1, 2, 4, 8 or 16"),
         })?;
         Ok(queue.get()?.fill(&target.allocation, range, pattern)?)
+    }
+
+    /// Makes everything submitted from now on happen after what a stream of the device's driver (a CUstream; null is the
+    /// default stream) was given so far. Nothing waits on the host. The event is given unless event is null.
+    fn mp_queue_follow_stream(queue: Keep<Queue>, stream: *mut c_void, event: Give<Event>) {
+        let queue = queue.get()?;
+        // SAFETY: the caller hands in a stream that lives.
+        let followed = unsafe { queue.follow_stream(stream_at(stream)) }?;
+        event.give(followed);
+        Ok(())
+    }
+
+    /// Makes what a stream of the device's driver is given from now on happen after everything submitted to the queue so
+    /// far. The host waits only for what it has to carry out itself, such as tasks.
+    fn mp_queue_hold_stream(queue: Keep<Queue>, stream: *mut c_void) {
+        let queue = queue.get()?;
+        let event = queue.record()?;
+        // SAFETY: the caller hands in a stream that lives.
+        Ok(unsafe { queue.device().hold_stream(stream_at(stream), &[&event]) }?)
+    }
+}
+
+/// A stream by its number. The driver's own for the default stream names the one that all users of a device share.
+pub(crate) fn stream_at(stream: *mut c_void) -> usize {
+    const DEFAULT: usize = 1;
+    if stream.is_null() {
+        DEFAULT
+    } else {
+        stream.addr()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 
-use millpond::runtime::Error as RuntimeError;
+use millpond::runtime::{DeviceError, Error as RuntimeError};
 use millpond::tensor::{Error as TensorError, ErrorClass};
 
 use crate::describe::CType;
@@ -170,6 +170,7 @@ const fn of_runtime(error: &RuntimeError) -> Status {
         RuntimeError::Closed { .. } | RuntimeError::PoolClosed { .. } => Status::Closed,
         RuntimeError::ShutDown { .. } => Status::ShutDown,
         RuntimeError::Forked { .. } => Status::Forked,
+        RuntimeError::Device(DeviceError::Unsupported { .. }) => Status::Unsupported,
         RuntimeError::Device(_) => Status::Device,
         RuntimeError::UnknownDevice { .. } => Status::UnknownDevice,
         RuntimeError::HostAccess { .. } => Status::HostAccess,

@@ -151,6 +151,13 @@ table! {
         mp_dtype_size,
         mp_dtype_name,
     }
+    2 {
+        mp_device_stream,
+        mp_queue_follow_stream,
+        mp_queue_hold_stream,
+        mp_memory_follow_stream,
+        mp_memory_hold_stream,
+    }
 }
 
 #[cfg(test)]

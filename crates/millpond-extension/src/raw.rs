@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 use pyo3::ffi::PyObject;
 
 /// The version of the interface that this is.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The version of the part that knows objects of Python that this is.
 pub const PYTHON_VERSION: u32 = 1;
@@ -473,6 +473,22 @@ pub struct mp_table {
     pub mp_dtype_size: unsafe extern "C" fn(dtype: mp_dtype, bytes: *mut usize) -> mp_status,
     /// The name of a dtype, such as "float32".
     pub mp_dtype_name: unsafe extern "C" fn(dtype: mp_dtype, name: *mut *const c_char) -> mp_status,
+    /// A stream of the device's own, as its driver knows it (a CUstream), that others have wait for work of theirs, or
+    /// theirs for it. The same one for as long as the device is there. MP_UNSUPPORTED where there are no streams, as on
+    /// the CPU.
+    pub mp_device_stream: unsafe extern "C" fn(device: *mut mp_device, stream: *mut *mut c_void) -> mp_status,
+    /// Makes everything submitted from now on happen after what a stream of the device's driver (a CUstream; null is the
+    /// default stream) was given so far. Nothing waits on the host. The event is given unless event is null.
+    pub mp_queue_follow_stream: unsafe extern "C" fn(queue: *mut mp_queue, stream: *mut c_void, event: *mut *mut mp_event) -> mp_status,
+    /// Makes what a stream of the device's driver is given from now on happen after everything submitted to the queue so
+    /// far. The host waits only for what it has to carry out itself, such as tasks.
+    pub mp_queue_hold_stream: unsafe extern "C" fn(queue: *mut mp_queue, stream: *mut c_void) -> mp_status,
+    /// Makes what uses the memory from now on, on whichever queue, happen after what a stream was given so far: for
+    /// foreign work on the memory. No queue is held back, and nothing waits on the host.
+    pub mp_memory_follow_stream: unsafe extern "C" fn(memory: *mut mp_memory, stream: *mut c_void) -> mp_status,
+    /// Makes what a stream is given from now on happen after what is pending on the memory and in the way of such an
+    /// access. The host waits only for what it has to carry out itself, such as tasks.
+    pub mp_memory_hold_stream: unsafe extern "C" fn(memory: *mut mp_memory, stream: *mut c_void, access: mp_access) -> mp_status,
 }
 
 /// The functions that know objects of Python, all of which are called with the interpreter lock.

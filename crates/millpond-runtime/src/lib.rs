@@ -81,9 +81,9 @@ pub use memory::{
     Allocation, Buffer, Host, HostMut, Operand, Release, View, ViewMut, drain_releases,
 };
 pub use millpond_hal::{
-    Accelerator, Access, Address, Advice, DeviceClass, DeviceInfo, Entry, EntryInfo, Failure,
-    FailureKind, Gate, Grid, HandleError, Partition, Pattern, Program, QueueOptions, Touch,
-    Traffic,
+    Accelerator, Access, Address, Advice, DeviceClass, DeviceError, DeviceInfo, Entry, EntryInfo,
+    Failure, FailureKind, Gate, Grid, HandleError, Partition, Pattern, Program, QueueOptions,
+    Touch, Traffic,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{

@@ -212,6 +212,11 @@ cdef extern from "millpond_python.h" nogil:
     mp_status mp_array_queue(mp_array *array, mp_queue **queue)
     mp_status mp_dtype_size(mp_dtype dtype, size_t *bytes)
     mp_status mp_dtype_name(mp_dtype dtype, const char **name)
+    mp_status mp_device_stream(mp_device *device, void **stream)
+    mp_status mp_queue_follow_stream(mp_queue *queue, void *stream, mp_event **event)
+    mp_status mp_queue_hold_stream(mp_queue *queue, void *stream)
+    mp_status mp_memory_follow_stream(mp_memory *memory, void *stream)
+    mp_status mp_memory_hold_stream(mp_memory *memory, void *stream, mp_access access)
 
 cdef extern from "millpond_python.h":
     int mp_import() except -1

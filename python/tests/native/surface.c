@@ -133,6 +133,20 @@ static void contexts_are_let_go_of_once(void) {
     mp_memory_release(memory);
 }
 
+static mp_status wait_for_own_queue(void *context) {
+    (void)context;
+    REFUSED(mp_queue_wait(queue), MP_INVALID, "cannot wait for it, which waits for the task");
+    return MP_OK;
+}
+
+static void a_task_does_not_wait_for_its_queue(void) {
+    mp_event *event;
+    const mp_task task = {"waits", wait_for_own_queue, NULL, NULL};
+    OK(mp_queue_submit(queue, &task, NULL, 0, NULL, 0, &event));
+    OK(mp_event_wait(event));
+    mp_event_release(event);
+}
+
 static void events_order_and_call_back(void) {
     trace called = {0}, held = {0};
     mp_queue *other;
@@ -476,6 +490,65 @@ static void the_table_has_the_functions(void) {
     EXPECT(mp_functions(mp_version() + 1) == NULL);
 }
 
+#if MP_VERSION >= 2
+
+/* What a stream is given is in the order of a queue, or of memory, where there are streams. */
+static void follow_and_hold_stream(mp_queue *other, void *stream) {
+    mp_memory *memory;
+    mp_event *followed;
+    unsigned char bytes[64];
+    OK(mp_memory_allocate(other, MP_MEMORY_DEVICE, sizeof bytes, &memory));
+    for (unsigned char value = 1; value < 20; value++) {
+        OK(mp_memory_hold_stream(memory, stream, MP_UPDATE));
+        OK(mp_memory_follow_stream(memory, stream));
+        OK(mp_queue_fill(other, memory, 0, sizeof bytes, &value, 1));
+        OK(mp_queue_hold_stream(other, stream));
+        OK(mp_queue_follow_stream(other, stream, value % 2 ? &followed : NULL));
+        if (value % 2) {
+            OK(mp_event_wait(followed));
+            mp_event_release(followed);
+        }
+        OK(mp_memory_read(memory, 0, bytes, sizeof bytes));
+        EXPECT(bytes[0] == value && bytes[63] == value);
+    }
+    mp_memory_release(memory);
+}
+
+static void streams_are_followed_and_held(void) {
+    size_t count;
+    OK(mp_device_count(&count));
+    for (size_t number = 0; number < count; number++) {
+        mp_device *one;
+        mp_queue *other;
+        mp_memory *memory;
+        void *stream = NULL, *same = NULL;
+        bool on_host;
+        OK(mp_device_at(number, &one));
+        OK(mp_device_queue(one, &other));
+        OK(mp_device_runs_on_host(one, &on_host));
+        if (on_host) {
+            OK(mp_memory_allocate(other, MP_MEMORY_DEVICE, 8, &memory));
+            REFUSED(mp_device_stream(one, &stream), MP_UNSUPPORTED, "not supported by");
+            REFUSED(mp_queue_follow_stream(other, NULL, NULL), MP_UNSUPPORTED, "not supported by");
+            REFUSED(mp_queue_hold_stream(other, NULL), MP_UNSUPPORTED, "not supported by");
+            REFUSED(mp_memory_follow_stream(memory, NULL), MP_UNSUPPORTED, "not supported by");
+            REFUSED(mp_memory_hold_stream(memory, NULL, MP_READ), MP_UNSUPPORTED, "not supported by");
+            REFUSED(mp_memory_hold_stream(memory, NULL, 9), MP_INVALID, "9 is no mp_access");
+            mp_memory_release(memory);
+        } else {
+            OK(mp_device_stream(one, &stream));
+            OK(mp_device_stream(one, &same));
+            EXPECT(stream == same);
+            follow_and_hold_stream(other, stream);
+            follow_and_hold_stream(other, NULL);
+        }
+        mp_queue_release(other);
+        mp_device_release(one);
+    }
+}
+
+#endif
+
 /* As where a program that links to the library embeds a Python with its own millpond. */
 static void another_library_has_functions_of_its_own(const char *path) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -516,6 +589,7 @@ int main(int argc, char **argv) {
     TEST(numbers_that_name_nothing_are_refused);
     TEST(devices_have_names);
     TEST(contexts_are_let_go_of_once);
+    TEST(a_task_does_not_wait_for_its_queue);
     TEST(events_order_and_call_back);
     TEST(queues_follow_each_other);
     TEST(foreign_work_has_its_turn_and_fails_what_depends_on_it);
@@ -526,6 +600,9 @@ int main(int argc, char **argv) {
     TEST(arrays_are_views_of_memory);
     TEST(pools_keep_their_limits);
     TEST(the_table_has_the_functions);
+#if MP_VERSION >= 2
+    TEST(streams_are_followed_and_held);
+#endif
     another_library_has_functions_of_its_own(argv[1]);
     TEST(the_end_is_said_of_every_call);
     mp_queue_release(queue);

@@ -43,8 +43,8 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::explain::Closed;
 use crate::lifecycle;
-use crate::memory::{Allocation, Block, Source};
-use crate::sync::{MutexGuard, atomic::AtomicBool};
+use crate::memory::{Allocation, Block, Lent, Source};
+use crate::sync::MutexGuard;
 
 pub(crate) use batch::Batch;
 pub use call::Operands;
@@ -212,9 +212,10 @@ impl Queue {
     /// out-of-order queue that isn't closed this submits a barrier.
     ///
     /// # Errors
-    /// [`Error::TimedOut`]; a queue that was closed just now.
+    /// [`Error::TimedOut`]; a queue that was closed just now; a task of this queue, which would wait for itself.
     pub fn finish(&self, deadline: Option<Instant>) -> Result<()> {
         lifecycle::check("waiting")?;
+        task::check_wait(self.id())?;
         let begin = Instant::now();
         let sequence = self.0.last_command();
         let sequence = sequence.map_or_else(|| self.barrier(&[]).map(|event| event.sequence()), Ok);
@@ -395,6 +396,10 @@ impl QueueCore {
         host_shared: bool,
     ) -> Result<Allocation> {
         self.lock().check_open(self)?;
+        let lent = Lent::default();
+        if host_shared {
+            lent.to_host();
+        }
         Ok(Allocation::new(triomphe::Arc::new(Block {
             base,
             capacity: bytes,
@@ -404,7 +409,7 @@ impl QueueCore {
             tracking: crate::memory::tracking::Tracking::default(),
             source: Source::Foreign(Some(release)),
             tag: None,
-            host_shared: AtomicBool::new(host_shared),
+            lent,
         })))
     }
 

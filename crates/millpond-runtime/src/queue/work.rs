@@ -15,7 +15,7 @@ use crate::queue::fit::{
     check_copied, check_copy, check_device, check_fill, check_range, overwrite,
 };
 use crate::queue::submit::Use;
-use crate::queue::task::as_task;
+use crate::queue::task::as_task_of;
 
 /// What runs on a host thread when the queue reaches it; the error's text becomes the failure.
 pub type TaskResult = std::result::Result<(), String>;
@@ -127,10 +127,7 @@ impl Queue {
         after: &[&Event],
         task: impl FnOnce() -> TaskResult + Send + 'static,
     ) -> Result<Event> {
-        let command = Command::Task {
-            name: name.into(),
-            task: Box::new(move || as_task(task)),
-        };
+        let command = self.task_command(name.into(), task);
         self.behind(uses, command, after)
     }
 
@@ -166,15 +163,24 @@ impl Queue {
         after: &[&Event],
         task: impl FnOnce() -> TaskResult + Send + 'static,
     ) -> Result<Event> {
-        let command = Command::Task {
-            name: name.into(),
-            task: Box::new(move || as_task(task)),
-        };
+        let command = self.task_command(name.into(), task);
         let done = self
             .core()
             .submit_after(&[], Some(claims), command, after)?;
         self.note_followed(&done, after);
         Ok(done)
+    }
+
+    fn task_command(
+        &self,
+        name: Arc<str>,
+        task: impl FnOnce() -> TaskResult + Send + 'static,
+    ) -> Command {
+        let queue = self.id();
+        Command::Task {
+            name,
+            task: Box::new(move || as_task_of(queue, task)),
+        }
     }
 
     /// Holds the queue until the gate is opened, which may be done from any thread.

@@ -21,7 +21,7 @@
 #define MP_GIVE
 
 /** The version of the interface that this header is of. */
-#define MP_VERSION 1u
+#define MP_VERSION 2u
 
 #ifdef __cplusplus
 extern "C" {
@@ -359,6 +359,12 @@ typedef struct mp_table {
     mp_status (*mp_array_queue)(MP_KEEP mp_array *array, MP_GIVE mp_queue **queue);
     mp_status (*mp_dtype_size)(mp_dtype dtype, MP_KEEP size_t *bytes);
     mp_status (*mp_dtype_name)(mp_dtype dtype, MP_KEEP const char **name);
+    mp_status (*mp_device_stream)(MP_KEEP mp_device *device, MP_KEEP void **stream);
+    mp_status (*mp_queue_follow_stream)(
+        MP_KEEP mp_queue *queue, void *stream, MP_GIVE mp_event **event);
+    mp_status (*mp_queue_hold_stream)(MP_KEEP mp_queue *queue, void *stream);
+    mp_status (*mp_memory_follow_stream)(MP_KEEP mp_memory *memory, void *stream);
+    mp_status (*mp_memory_hold_stream)(MP_KEEP mp_memory *memory, void *stream, mp_access access);
 } mp_table;
 
 #if defined(MP_TABLE)
@@ -986,6 +992,46 @@ static inline mp_status mp_dtype_name(
     return mp_loaded_table->mp_dtype_name(dtype, name);
 }
 
+/** A stream of the device's own, as its driver knows it (a CUstream), that others have wait for
+ * work of theirs, or theirs for it. The same one for as long as the device is there.
+ * MP_UNSUPPORTED where there are no streams, as on the CPU. */
+static inline mp_status mp_device_stream(
+    MP_KEEP mp_device *device, MP_KEEP void **stream) {
+    return mp_loaded_table->mp_device_stream(device, stream);
+}
+
+/** Makes everything submitted from now on happen after what a stream of the device's driver (a
+ * CUstream; null is the default stream) was given so far. Nothing waits on the host. The event
+ * is given unless event is null. */
+static inline mp_status mp_queue_follow_stream(
+    MP_KEEP mp_queue *queue, void *stream, MP_GIVE mp_event **event) {
+    return mp_loaded_table->mp_queue_follow_stream(queue, stream, event);
+}
+
+/** Makes what a stream of the device's driver is given from now on happen after everything
+ * submitted to the queue so far. The host waits only for what it has to carry out itself, such
+ * as tasks. */
+static inline mp_status mp_queue_hold_stream(
+    MP_KEEP mp_queue *queue, void *stream) {
+    return mp_loaded_table->mp_queue_hold_stream(queue, stream);
+}
+
+/** Makes what uses the memory from now on, on whichever queue, happen after what a stream was
+ * given so far: for foreign work on the memory. No queue is held back, and nothing waits on the
+ * host. */
+static inline mp_status mp_memory_follow_stream(
+    MP_KEEP mp_memory *memory, void *stream) {
+    return mp_loaded_table->mp_memory_follow_stream(memory, stream);
+}
+
+/** Makes what a stream is given from now on happen after what is pending on the memory and in
+ * the way of such an access. The host waits only for what it has to carry out itself, such as
+ * tasks. */
+static inline mp_status mp_memory_hold_stream(
+    MP_KEEP mp_memory *memory, void *stream, mp_access access) {
+    return mp_loaded_table->mp_memory_hold_stream(memory, stream, access);
+}
+
 
 #else /* functions of the library */
 
@@ -1344,6 +1390,32 @@ MP_API mp_status mp_dtype_size(mp_dtype dtype, MP_KEEP size_t *bytes);
 
 /** The name of a dtype, such as "float32". */
 MP_API mp_status mp_dtype_name(mp_dtype dtype, MP_KEEP const char **name);
+
+/** A stream of the device's own, as its driver knows it (a CUstream), that others have wait for
+ * work of theirs, or theirs for it. The same one for as long as the device is there.
+ * MP_UNSUPPORTED where there are no streams, as on the CPU. */
+MP_API mp_status mp_device_stream(MP_KEEP mp_device *device, MP_KEEP void **stream);
+
+/** Makes everything submitted from now on happen after what a stream of the device's driver (a
+ * CUstream; null is the default stream) was given so far. Nothing waits on the host. The event
+ * is given unless event is null. */
+MP_API mp_status mp_queue_follow_stream(
+    MP_KEEP mp_queue *queue, void *stream, MP_GIVE mp_event **event);
+
+/** Makes what a stream of the device's driver is given from now on happen after everything
+ * submitted to the queue so far. The host waits only for what it has to carry out itself, such
+ * as tasks. */
+MP_API mp_status mp_queue_hold_stream(MP_KEEP mp_queue *queue, void *stream);
+
+/** Makes what uses the memory from now on, on whichever queue, happen after what a stream was
+ * given so far: for foreign work on the memory. No queue is held back, and nothing waits on the
+ * host. */
+MP_API mp_status mp_memory_follow_stream(MP_KEEP mp_memory *memory, void *stream);
+
+/** Makes what a stream is given from now on happen after what is pending on the memory and in
+ * the way of such an access. The host waits only for what it has to carry out itself, such as
+ * tasks. */
+MP_API mp_status mp_memory_hold_stream(MP_KEEP mp_memory *memory, void *stream, mp_access access);
 
 #ifdef __cplusplus
 } /* extern "C" */

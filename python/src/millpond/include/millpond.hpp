@@ -102,6 +102,8 @@ public:
 
     std::string name() const { return told<const char *>(mp_device_name); }
     bool runs_on_host() const { return told<bool>(mp_device_runs_on_host); }
+    /* A stream (CUstream) of the device's own, for others to hold and follow; an error where there are none. */
+    void *stream() const { return told<void *>(mp_device_stream); }
     queue default_queue() const;
     queue create_queue(bool out_of_order = false, bool profiling = false) const;
 };
@@ -142,6 +144,9 @@ public:
     millpond::queue queue() const;
     /* Whether the bytes come from a pool of millpond, and not from an owner of their own. */
     bool is_managed() const { return told<bool>(mp_memory_is_managed); }
+    /* A stream comes behind what is pending on the memory; what uses the memory later comes behind the stream. */
+    void hold_stream(void *stream, mp_access access) const { check(mp_memory_hold_stream(get(), stream, access)); }
+    void follow_stream(void *stream) const { check(mp_memory_follow_stream(get(), stream)); }
     /* Something that owns the bytes, for whoever knows smart pointers only. */
     std::shared_ptr<void> get_owner() const {
         return std::shared_ptr<void>(pointer(), [kept = *this](void *) {});
@@ -217,6 +222,9 @@ public:
     void wait() const { check(mp_queue_wait(get())); }
     event record() const { return given<event>(mp_queue_record, get()); }
     void follow(const event &event) const { check(mp_queue_follow(get(), event.get())); }
+    /* A stream comes behind what was submitted so far; what is submitted later comes behind the stream. */
+    void hold_stream(void *stream) const { check(mp_queue_hold_stream(get(), stream)); }
+    event follow_stream(void *stream) const { return given<event>(mp_queue_follow_stream, get(), stream); }
 
     /* Calls `body` on a thread of the host when the queue reaches it, behind whatever else uses the same memory and
      * behind the events. What it throws is the event's failure. It must not touch objects of Python. */
