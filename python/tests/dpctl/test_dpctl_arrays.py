@@ -256,7 +256,7 @@ def test_dtypes_that_a_function_is_not_computed_of_are_refused():
         function = getattr(dpt, function)
         with pytest.raises(ValueError, match="not defined"):
             function(*[dpt.ones(2, dtype=dtype)] * function.nin)
-    for reduce in (dpt.logsumexp, dpt.reduce_hypot, dpt.cumulative_logsumexp):
+    for reduce in (dpt.logsumexp, dpt.reduce_hypot, dpt.cumulative_logsumexp, dpt.var, dpt.std):
         with pytest.raises(ValueError, match="isn't computed of complex64"):
             reduce(dpt.ones(2, dtype="c8"))
 
@@ -380,6 +380,8 @@ def test_asarray_gives_arrays_back_where_nothing_else_is_wanted(x):
             dpt.asarray(obj)
     with pytest.raises(TypeError, match="elements of object"):
         dpt.asarray(np.asarray([None]))
+    with pytest.raises(TypeError, match="elements of object"):
+        dpt.asarray(np.asarray([1, 2], dtype=object))
 
 
 def test_devices_are_queues(x):

@@ -286,6 +286,8 @@ def test_an_array_without_axes_is_squeezed_along_its_first():
         assert dpt.squeeze(x, axis) is x
     with pytest.raises(np.exceptions.AxisError):
         dpt.squeeze(x, 1)
+    with pytest.raises(ValueError, match="name an axis twice"):
+        dpt.squeeze(x, (0, -1))
 
 
 def test_elements_are_rolled_by_more_than_a_machine_counts():

@@ -1,4 +1,5 @@
 import copy
+import ctypes
 import gc
 import pickle
 import threading
@@ -394,3 +395,23 @@ def test_what_is_known_of_intels_devices_and_tools(monkeypatch):
     monkeypatch.setenv("PTI_ENABLE_COLLECTION", "0")
     with pytest.warns(RuntimeWarning, match="isn't seen"), dpctl.utils.onetrace_enabled():
         pass
+
+
+@pytest.fixture
+def capsule():
+    """A capsule, as libraries of SYCL hand one in."""
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return make(1, b"SyclQueueRef", None)
+
+
+@pytest.mark.parametrize("made", [dpctl.SyclQueue, dpctl.SyclContext, dpctl.SyclEvent, dpctl.SyclDevice])
+def test_capsules_of_sycl_are_neither_taken_nor_given(made, capsule):
+    with pytest.raises(TypeError, match="PyCapsule, whose object of SYCL is no object of millpond"):
+        made(capsule)
+    assert not hasattr(made(), "_get_capsule")
+    if made is not dpctl.SyclDevice:
+        with pytest.raises(AttributeError, match=r"no attribute '_get_capsule': .* the C API of millpond"):
+            made()._get_capsule()
+        with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+            made().nothing  # noqa: B018

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from millpond.dpctl._capsules import WithoutCapsule, described
 from millpond.dpctl._device import SyclDevice
 from millpond.dpctl._exceptions import SyclContextCreationError, SyclDeviceCreationError
 
 
-class SyclContext:
+class SyclContext(WithoutCapsule):
     """Some devices of one platform.
 
     Memory isn't bound to a context, as it is with SYCL: what a device reaches, it reaches whatever context a queue was
@@ -49,7 +50,7 @@ class SyclContext:
                 raise SyclContextCreationError(f"a context has devices of one platform, not {list(self._devices)}")
         else:
             raise TypeError(
-                f"a SyclContext is made of a filter string, a SyclDevice or several, not of {type(arg).__name__}"
+                f"a SyclContext is made of a filter string, a SyclDevice or several, not of {described(arg)}"
             )
 
     def __eq__(self, other: object) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import millpond
 from millpond.dpctl import _filters
 from millpond.dpctl._aspects import Aspects
+from millpond.dpctl._capsules import described
 from millpond.dpctl._exceptions import SyclDeviceCreationError, SyclSubDeviceCreationError
 from millpond.dpctl._limits import Limits
 from millpond.dpctl.enum_types import backend_type, device_type
@@ -60,7 +61,7 @@ class SyclDevice(Limits, Aspects):
         elif arg is None:
             self._device = _most_eager(millpond.devices())
         else:
-            raise TypeError(f"a SyclDevice is made of a filter string or a SyclDevice, not of {type(arg).__name__}")
+            raise TypeError(f"a SyclDevice is made of a filter string or a SyclDevice, not of {described(arg)}")
 
     @classmethod
     def _of(cls, device: millpond.Device) -> SyclDevice:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import millpond
 from millpond.dpctl import _filters
+from millpond.dpctl._capsules import WithoutCapsule, described
 from millpond.dpctl.enum_types import backend_type, event_status_type
 
 _STATUSES = {
@@ -15,7 +16,7 @@ _STATUSES = {
 }
 
 
-class SyclEvent:
+class SyclEvent(WithoutCapsule):
     """A place in a queue's history that one can wait for.
 
     Parameters
@@ -36,7 +37,7 @@ class SyclEvent:
 
     def __init__(self, arg: SyclEvent | None = None, /) -> None:
         if arg is not None and not isinstance(arg, SyclEvent):
-            raise TypeError(f"a SyclEvent is made of a SyclEvent or of nothing, not of {type(arg).__name__}")
+            raise TypeError(f"a SyclEvent is made of a SyclEvent or of nothing, not of {described(arg)}")
         self._event = None if arg is None else arg._event
         self._waits_for = () if arg is None else arg._waits_for
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import millpond
 from millpond.dpctl import _transfer
+from millpond.dpctl._capsules import WithoutCapsule, described
 from millpond.dpctl._context import SyclContext
 from millpond.dpctl._device import SyclDevice
 from millpond.dpctl._event import SyclEvent, events_of, pending
@@ -21,7 +22,7 @@ _PROPERTIES = {"default": 0, "enable_profiling": 1, "in_order": 2}
 _PROFILING, _IN_ORDER = _PROPERTIES["enable_profiling"], _PROPERTIES["in_order"]
 
 
-class SyclQueue:
+class SyclQueue(WithoutCapsule):
     """A line of commands on one device.
 
     Commands that use the same memory take effect in the order of their submission, on any queue. Others may overlap,
@@ -73,7 +74,7 @@ class SyclQueue:
             except SyclDeviceCreationError as error:
                 raise SyclQueueCreationError(str(error)) from error
         else:
-            given = ", ".join(type(argument).__name__ for argument in args)
+            given = ", ".join(described(argument) for argument in args)
             raise TypeError(
                 "a SyclQueue is made of a filter string, a SyclDevice, a SyclContext and a SyclDevice, or a SyclQueue, "
                 f"not of ({given})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,18 +12,17 @@ import millpond
 from millpond import tensor as xp
 from millpond._millpond import tensor as _native
 from millpond.dpctl import _usm_interface
-from millpond.dpctl import memory as dpmem
-from millpond.dpctl._context import SyclContext
-from millpond.dpctl._device import SyclDevice
 from millpond.dpctl._queue import SyclQueue
 from millpond.dpctl.tensor import _casts, _construction, _dtypes
+from millpond.dpctl.tensor._declared import Operators
+from millpond.dpctl.tensor._described import Described
 from millpond.dpctl.tensor._device import Device
 from millpond.dpctl.utils import ExecutionPlacementError
 from millpond.memory import Memory
 from millpond.tensor import Array
 
 
-class usm_ndarray:
+class usm_ndarray(Described, Operators):
     """An array in unified shared memory.
 
     Parameters
@@ -62,15 +61,13 @@ class usm_ndarray:
                  [7, 7, 7]], dtype=int32)
     """
 
-    __slots__ = ("__weakref__", "_array", "_memory", "_namespace")
+    __slots__ = ("__weakref__", "_namespace")
 
     #: Scalars of NumPy on the left leave an operation to this class.
     __array_ufunc__ = None
     __array_priority__ = 100.0
     __hash__ = None  # type: ignore[assignment]
 
-    _array: Array
-    _memory: Any
     _namespace: ModuleType | None
 
     def __init__(
@@ -93,108 +90,6 @@ class usm_ndarray:
         if not writable:
             self._array.flags.writable = False
         self._memory, self._namespace = None, array_namespace
-
-    # What it is.
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Dtype of the elements."""
-        return self._array.dtype.dtype
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self._array.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self._array.nbytes
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return self._array.ndim
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self._array.size
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Sizes of the axes. Setting them sees the same elements in another shape."""
-        return self._array.shape
-
-    @shape.setter
-    def shape(self, shape: Any) -> None:
-        try:
-            self._array.shape = _construction.sizes(shape)
-        except ValueError as error:
-            raise AttributeError(f"the shape can't be set to {shape} without a copy: {error}") from error
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Steps of the axes, in elements."""
-        return self._array.strides
-
-    @property
-    def flags(self) -> Any:
-        """How the elements lie in memory, and whether they may be written, which can be set."""
-        return self._array.flags
-
-    @property
-    def usm_type(self) -> str:
-        """Kind of memory."""
-        return self._array.usm_type
-
-    @property
-    def usm_data(self) -> Any:
-        """All of the memory that the elements are in."""
-        if self._memory is None:
-            self._memory = dpmem.as_usm_memory(self._array.data)
-        return self._memory
-
-    @property
-    def sycl_queue(self) -> SyclQueue:
-        """The queue that operations are submitted to."""
-        return SyclQueue._of(self._array.queue)
-
-    @property
-    def sycl_device(self) -> SyclDevice:
-        """The device that the elements are on."""
-        return SyclDevice._of(self._array.device)
-
-    @property
-    def sycl_context(self) -> SyclContext:
-        """The context of the queue."""
-        return self.sycl_queue.sycl_context
-
-    @property
-    def device(self) -> Device:
-        """The queue, in the place of a device."""
-        return Device.create_device(self.sycl_queue)
-
-    @property
-    def _element_offset(self) -> int:
-        offset: int = _native._offset(self._array)
-        return offset
-
-    @property
-    def _pointer(self) -> int:
-        return self._array.data.ptr + self._element_offset * self.itemsize
-
-    @property
-    def _byte_bounds(self) -> tuple[int, int]:
-        shown = self.__sycl_usm_array_interface__
-        begin, size = _described(self).extent
-        return shown["data"][0] + begin, shown["data"][0] + begin + size
-
-    @property
-    def __sycl_usm_array_interface__(self) -> dict[str, Any]:
-        """How the elements lie in memory, after all work on them has finished."""
-        self._array.queue.record().wait()
-        return _shown(self)
 
     # Views.
 
@@ -351,59 +246,6 @@ class usm_ndarray:
             raise IndexError(f"an index is an integer, not a number of {self.dtype}")
         return int(self)
 
-    # `_operators` installs the operators, which are functions of modules that need this class.
-    if TYPE_CHECKING:
-
-        def __abs__(self) -> usm_ndarray: ...
-        def __invert__(self) -> usm_ndarray: ...
-        def __neg__(self) -> usm_ndarray: ...
-        def __pos__(self) -> usm_ndarray: ...
-        def __add__(self, other: Any, /) -> usm_ndarray: ...
-        def __radd__(self, other: Any, /) -> usm_ndarray: ...
-        def __iadd__(self, other: Any, /) -> usm_ndarray: ...
-        def __and__(self, other: Any, /) -> usm_ndarray: ...
-        def __rand__(self, other: Any, /) -> usm_ndarray: ...
-        def __iand__(self, other: Any, /) -> usm_ndarray: ...
-        def __floordiv__(self, other: Any, /) -> usm_ndarray: ...
-        def __rfloordiv__(self, other: Any, /) -> usm_ndarray: ...
-        def __ifloordiv__(self, other: Any, /) -> usm_ndarray: ...
-        def __lshift__(self, other: Any, /) -> usm_ndarray: ...
-        def __rlshift__(self, other: Any, /) -> usm_ndarray: ...
-        def __ilshift__(self, other: Any, /) -> usm_ndarray: ...
-        def __matmul__(self, other: Any, /) -> usm_ndarray: ...
-        def __rmatmul__(self, other: Any, /) -> usm_ndarray: ...
-        def __imatmul__(self, other: Any, /) -> usm_ndarray: ...
-        def __mod__(self, other: Any, /) -> usm_ndarray: ...
-        def __rmod__(self, other: Any, /) -> usm_ndarray: ...
-        def __imod__(self, other: Any, /) -> usm_ndarray: ...
-        def __mul__(self, other: Any, /) -> usm_ndarray: ...
-        def __rmul__(self, other: Any, /) -> usm_ndarray: ...
-        def __imul__(self, other: Any, /) -> usm_ndarray: ...
-        def __or__(self, other: Any, /) -> usm_ndarray: ...
-        def __ror__(self, other: Any, /) -> usm_ndarray: ...
-        def __ior__(self, other: Any, /) -> usm_ndarray: ...
-        def __pow__(self, other: Any, /) -> usm_ndarray: ...
-        def __rpow__(self, other: Any, /) -> usm_ndarray: ...
-        def __ipow__(self, other: Any, /) -> usm_ndarray: ...
-        def __rshift__(self, other: Any, /) -> usm_ndarray: ...
-        def __rrshift__(self, other: Any, /) -> usm_ndarray: ...
-        def __irshift__(self, other: Any, /) -> usm_ndarray: ...
-        def __sub__(self, other: Any, /) -> usm_ndarray: ...
-        def __rsub__(self, other: Any, /) -> usm_ndarray: ...
-        def __isub__(self, other: Any, /) -> usm_ndarray: ...
-        def __truediv__(self, other: Any, /) -> usm_ndarray: ...
-        def __rtruediv__(self, other: Any, /) -> usm_ndarray: ...
-        def __itruediv__(self, other: Any, /) -> usm_ndarray: ...
-        def __xor__(self, other: Any, /) -> usm_ndarray: ...
-        def __rxor__(self, other: Any, /) -> usm_ndarray: ...
-        def __ixor__(self, other: Any, /) -> usm_ndarray: ...
-        def __ge__(self, other: Any, /) -> usm_ndarray: ...
-        def __gt__(self, other: Any, /) -> usm_ndarray: ...
-        def __le__(self, other: Any, /) -> usm_ndarray: ...
-        def __lt__(self, other: Any, /) -> usm_ndarray: ...
-        def __eq__(self, other: Any, /) -> usm_ndarray: ...  # type: ignore[override]
-        def __ne__(self, other: Any, /) -> usm_ndarray: ...  # type: ignore[override]
-
     def __repr__(self) -> str:
         return xp.array_repr(self._array, prefix="usm_ndarray")
 
@@ -476,21 +318,6 @@ def of_interface(obj: Any) -> Array:
     if shown.read_only and not isinstance(obj, Memory):
         array.flags.writable = False
     return array
-
-
-def _shown(array: usm_ndarray) -> dict[str, Any]:
-    memory = array.usm_data
-    strides = None if array.flags.c_contiguous else array.strides
-    read_only = not array.flags.writable
-    return _usm_interface.describe(
-        memory, array.dtype, array.shape, strides=strides, offset=array._element_offset, read_only=read_only
-    )
-
-
-def _described(array: usm_ndarray) -> _usm_interface.Described:
-    return _usm_interface.Described(
-        array._array.data, False, array.dtype, array.shape, array.strides, array._element_offset
-    )
 
 
 def _follow(stream: Any, array: usm_ndarray) -> None:

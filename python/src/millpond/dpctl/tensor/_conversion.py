@@ -197,7 +197,7 @@ def _host(obj: Any) -> np.ndarray[Any, Any]:
         except TypeError:
             raise ValueError(f"asarray: {type(obj).__name__} can't be an array") from None
     host = np.asarray(obj)
-    if host.dtype == object and all(isinstance(one, int) for one in host.flat):
+    if host.dtype == object and not isinstance(obj, np.ndarray) and all(isinstance(one, int) for one in host.flat):
         raise OverflowError("asarray: no integer dtype holds all elements")
     if not _dtypes.is_known(host.dtype) and host.dtype.isnative:
         error = TypeError if isinstance(obj, np.ndarray) else ValueError

@@ -71,6 +71,8 @@ def squeeze(X: usm_ndarray, /, axis: _Axes | None = None) -> usm_ndarray:
         axes = () if axis is None else axis if isinstance(axis, tuple) else (axis,)
         if not all(one in (0, -1) for one in axes):
             raise np.exceptions.AxisError(f"axis {axis} is out of bounds for an array of 0 dimensions")
+        if len(axes) > 1:
+            raise ValueError(f"squeeze: axes {axes} name an axis twice")
         return X
     result = computed(xp.squeeze, array, axis=axis)
     return X if result.shape == X.shape else result

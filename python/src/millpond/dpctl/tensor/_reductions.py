@@ -175,6 +175,9 @@ def std(x: usm_ndarray, axis: _Axes = None, correction: float = 0.0, keepdims: b
 def _spread(function: Any, x: usm_ndarray, axis: _Axes, correction: Any, keepdims: bool) -> usm_ndarray:
     if not isinstance(correction, (int, float)):
         raise TypeError(f"correction is a number, not {type(correction).__name__}")
+    dtype = array_of(x).dtype
+    if xp.isdtype(dtype, "complex floating"):
+        raise ValueError(f"{function.__name__} isn't computed of {dtype}")
     result = _reduced(function, x, None, axis=axis, correction=correction, keepdims=keepdims)
     # Of no more elements than are taken off there is no spread, where NumPy has an infinite one.
     if correction > 0 and correction * result.size >= x.size:
