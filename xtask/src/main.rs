@@ -20,6 +20,7 @@ mod docs;
 mod failure;
 mod gate;
 mod generate;
+mod interop;
 mod memcheck;
 mod metadata;
 mod model;
@@ -100,6 +101,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--minimum PERCENT]",
         about: "measure which lines the tests run, Rust and Python; fail below 90 % and list the lowest files",
         run: coverage::command,
+    },
+    Command {
+        name: "interop",
+        usage: "[--newest] [FILTER...]",
+        about: "run the tests of exchange with other libraries beside PyTorch as well, whose package brings gigabytes",
+        run: interop::command,
     },
     Command {
         name: "memcheck",
