@@ -28,6 +28,8 @@ mod error;
 mod gil;
 mod integer;
 mod interop;
+#[allow(unsafe_code, reason = "asks Python for its interpreter")]
+mod interpreter;
 mod memory;
 mod runtime;
 mod tensor;
@@ -39,6 +41,7 @@ use pyo3::prelude::*;
 fn _millpond(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     gil::install();
+    interpreter::register(module)?;
     runtime::register(module)?;
     memory::register(module)?;
     tensor::register(module)?;

@@ -88,6 +88,7 @@ __all__ = [
     "wait",
 ]
 
+_millpond.check_interpreter()
 _atexit.register(_service.shut_down)
 _millpond.look_in_packages([folder for folder in _sys.path if folder])
 

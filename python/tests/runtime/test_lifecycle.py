@@ -331,3 +331,26 @@ def test_lines_of_a_neighbour_count_as_the_programs(run):
         MILLPOND_TRACE_LINES="1",
     )
     assert (result.stdout, result.stderr) == ("True\n", "")
+
+
+def test_other_interpreters_of_the_process_are_refused(run):
+    """The end of one would be taken for the process's."""
+    program = """
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+
+        import millpond.tensor as xp
+
+        other = interpreters.create()
+        try:
+            failure = interpreters.run_string(other, "import millpond")
+        except Exception as error:
+            failure = error
+        assert "interpreter" in str(failure), failure
+        interpreters.destroy(other)
+        print(xp.ones(2))
+    """
+    ended = run(program)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[1. 1.]\n", "")

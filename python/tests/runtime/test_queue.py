@@ -1,3 +1,4 @@
+import copy
 import pickle
 import time
 
@@ -86,10 +87,10 @@ def test_failures_travel_in_pickles(line):
     line.gate().open("lost")
     with pytest.raises(millpond.CommandError) as caught:
         line.wait()
-    copy = pickle.loads(pickle.dumps(caught.value))
-    assert type(copy) is millpond.CommandError
-    assert copy.reason == "lost"
-    assert str(copy) == str(caught.value)
+    same = pickle.loads(pickle.dumps(caught.value))
+    assert type(same) is millpond.CommandError
+    assert same.reason == "lost"
+    assert str(same) == str(caught.value)
 
 
 @pytest.mark.parametrize("in_order", [True, False])
@@ -177,3 +178,7 @@ def test_waiting_for_the_device_tells_failures_of_dropped_queues_once(device):
     with pytest.raises(millpond.exceptions.CommandError, match="doomed"):
         device.wait()
     device.wait()
+
+
+def test_copies_of_what_has_a_queue_use_the_same(line):
+    assert copy.copy(line) == copy.deepcopy({"queue": [line]})["queue"][0] == line

@@ -18,7 +18,7 @@ use crate::tensor::place::{DeviceLike, device_or_default};
 
 /// An ordered line of commands on one device.
 ///
-/// Queues compare equal if they are the same. In a pickle a queue is the default queue of its
+/// Queues compare equal if they are the same, and a copy of one is itself. In a pickle a queue is the default queue of its
 /// device, wherever it is unpickled; only default queues can be pickled.
 #[pyclass(frozen, eq, hash, name = "Queue", module = "millpond")]
 #[derive(PartialEq, Clone, Hash)]
@@ -170,6 +170,15 @@ impl PyQueue {
             "out of order"
         };
         format!("<Queue {} of {}, {order}>", self.0.id(), self.0.device())
+    }
+
+    // What is copied with a queue in it goes on using that queue.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: Py<PyAny>) -> Py<Self> {
+        slf
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyDevice,))> {
