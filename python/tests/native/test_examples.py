@@ -10,6 +10,7 @@ import pytest
 
 from .checker import CHECKERS, Checker
 from .compiler import compiler, execute, library
+from .guide import files, section
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "native"
@@ -83,13 +84,22 @@ def test_an_extension_in_rust(fresh, checker):
     reach(checker, "python", "rust")
     if shutil.which("cargo") is None:
         pytest.skip("there is no cargo")
-    # The lines of the guide are compiled with it.
-    guide = (ROOT / "docs" / "guides" / "native.md").read_text(encoding="utf-8")
-    (lines,) = re.findall(r"^```rust\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
-    (fresh / "src" / "guide.rs").write_text(lines)
-    with (fresh / "src" / "lib.rs").open("a") as source:
-        source.write("mod guide;\n")
     run_tests(fresh, by_maturin(fresh), checker)
+
+
+def test_the_guides_extension_in_rust(tmp_path, checker):
+    reach(checker, "python", "rust")
+    if shutil.which("cargo") is None:
+        pytest.skip("there is no cargo")
+    written = files(section("Rust"))
+    assert set(written) == {"Cargo.toml", "pyproject.toml", "src/lib.rs"}
+    (tmp_path / "src").mkdir()
+    for name, content in written.items():
+        (tmp_path / name).write_text(content.replace("/path/to/millpond", str(ROOT)))
+    use = files(section("A first extension, from nothing"))["use.py"]
+    built = by_maturin(tmp_path)
+    printed = execute(sys.executable, "-c", use, PYTHONPATH=str(built))
+    assert printed == "[ 1.  2.  5. 10.]\n"
 
 
 def program(name: str) -> str:
