@@ -102,10 +102,7 @@ pub(super) fn free(context: &Arc<Context>, range: &Range<usize>) -> Answer {
     let begin = std::ptr::with_exposed_provenance_mut(range.start);
     // SAFETY: addresses that were reserved here, in which nothing is mapped.
     unsafe { mm::munmap(begin, range.len()) }.map_err(|_| Code::OUT_OF_RESOURCES)?;
-    let gone = space.remove(&range.start);
-    drop(space);
-    // It may be what kept its context, which calls the program when it goes.
-    drop(gone);
+    space.remove(&range.start);
     Ok(())
 }
 

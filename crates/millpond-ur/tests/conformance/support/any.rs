@@ -63,6 +63,9 @@ pub(crate) struct Choices {
     handles: Vec<(char, usize)>,
     /// How many handles there were at the beginning.
     first: usize,
+    /// All that calls have made: objects, and memory.
+    made: Vec<(char, usize)>,
+    had: Vec<usize>,
     memory: Vec<usize>,
     /// Memory from the beginning, of which the offsets of addresses are within.
     lasting: [usize; 2],
@@ -105,6 +108,8 @@ impl Choices {
         Self {
             dice: Dice(seed | 1),
             first: handles.len(),
+            made: Vec::new(),
+            had: Vec::new(),
             handles,
             memory: vec![0, bytes, bytes, memory, memory],
             lasting: [bytes, memory],
@@ -276,6 +281,7 @@ impl Choices {
         match kinds_of.next() {
             Some('+') if made != 0 => {
                 let made = (kinds_of.next().expect("a kind follows"), made);
+                self.made.push(made);
                 if self.handles.len() >= self.first + KEPT {
                     let place = self.first + self.dice.roll(KEPT);
                     self.handles[place] = made;
@@ -290,6 +296,7 @@ impl Choices {
                     &mut self.memory
                 };
                 into.push(made);
+                self.had.push(made);
             }
             Some('-') => {
                 let is_gone = |known: &usize| *known > 8 && arguments.contains(known);
@@ -297,6 +304,42 @@ impl Choices {
                 self.reserved.retain(|known| !is_gone(known));
             }
             _ => {}
+        }
+    }
+}
+
+/// What gives a reference to an object back, by its kind: what others need last.
+const RELEASES: [(char, &str); 9] = [
+    ('E', "urEventRelease"),
+    ('Q', "urQueueRelease"),
+    ('L', "urCommandBufferReleaseExp"),
+    ('X', "urKernelRelease"),
+    ('G', "urProgramRelease"),
+    ('B', "urMemRelease"),
+    ('P', "urUSMPoolRelease"),
+    ('Y', "urPhysicalMemRelease"),
+    ('C', "urContextRelease"),
+];
+
+impl Choices {
+    /// Gives up all that calls have made.
+    pub(crate) fn give_up(&self, function: impl Fn(&str) -> *const ()) {
+        // SAFETY: a function of a handle and an address, which may be of what is gone.
+        let free: extern "C" fn(usize, usize) -> u32 =
+            unsafe { std::mem::transmute(function("urUSMFree")) };
+        let all = self.handles.iter().chain(&self.made);
+        for (_, context) in all.filter(|(of, _)| *of == 'C') {
+            for memory in &self.had {
+                free(*context, *memory);
+            }
+        }
+        for (kind, name) in RELEASES {
+            // SAFETY: a function of a handle, which may be of what is gone.
+            let release: extern "C" fn(usize) -> u32 =
+                unsafe { std::mem::transmute(function(name)) };
+            for (_, handle) in self.made.iter().filter(|(of, _)| *of == kind) {
+                while release(*handle) == 0 {}
+            }
         }
     }
 }
