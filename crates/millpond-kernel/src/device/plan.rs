@@ -5,7 +5,7 @@ use millpond_hal::code::Machine;
 
 use crate::device::class::{Class, LONG};
 use crate::device::map::{MOST_BLOCKS, grid};
-use crate::device::reduce::{Reduce, Supply};
+use crate::device::reduce::{Folding, Reduce, Supply};
 
 /// Elements of an output up to which lanes of a warp are enough.
 const SHORT: usize = 1024;
@@ -15,6 +15,9 @@ const PIECE: usize = 8192;
 
 /// Rows worth a block of their own, of columns.
 const ROWS: usize = 256;
+
+/// Neighbours that one thread folds, where the order of folding shows: as many as an access has of `float32`.
+const UNIT: usize = 4;
 
 /// Threads of a warp, and outputs that a block takes side by side.
 pub(super) const WARP: usize = 32;
@@ -78,8 +81,25 @@ impl Reduce<'_> {
         }
     }
 
+    /// Whether results depend on the order of folding, and are those of elements that follow one another: of
+    /// others no fused kernel makes any.
+    fn is_ordered(&self) -> bool {
+        self.is_along() && self.follows() && self.foldings.iter().any(Folding::is_ordered)
+    }
+
+    /// Neighbours that one thread folds where it loads packs. Where the order shows, it is the same number
+    /// however elements lie and whatever they are made of.
+    pub(super) fn unit(&self, pack: usize) -> usize {
+        if self.is_ordered() { UNIT } else { pack }
+    }
+
     /// Elements of a pack.
     pub(super) fn pack(&self) -> usize {
+        let widest = self.widest_pack();
+        widest.min(self.unit(widest))
+    }
+
+    fn widest_pack(&self) -> usize {
         match &self.supply {
             Supply::Array { dtype, .. } if self.is_along() && self.follows() => 16 / dtype.size(),
             Supply::Array { .. } => 1,
@@ -94,15 +114,20 @@ impl Reduce<'_> {
             return false;
         }
         match &self.supply {
-            Supply::Array { kept, reduced, .. } => {
+            Supply::Array {
+                dtype,
+                kept,
+                reduced,
+            } => {
+                let bytes = pack * dtype.size();
                 let first = bases[1]
                     .get()
                     .wrapping_add_signed(kept.begin()[1] + reduced.begin()[0]);
                 let outer = &reduced.axes()[..reduced.axes().len().saturating_sub(1)];
                 let strides = kept.axes().iter().map(|axis| axis.strides[1]);
                 let mut strides = strides.chain(outer.iter().map(|axis| axis.strides[0]));
-                first.is_multiple_of(16)
-                    && strides.all(|stride| stride.unsigned_abs().is_multiple_of(16))
+                first.is_multiple_of(bytes)
+                    && strides.all(|stride| stride.unsigned_abs().is_multiple_of(bytes))
                     && (outer.is_empty() || reduced.inner_size().is_multiple_of(pack))
             }
             Supply::Elements {
@@ -111,8 +136,10 @@ impl Reduce<'_> {
                 outputs,
                 ..
             } => {
+                let mut class = Class::new(elements);
+                class.pack = pack;
                 (*outputs == 1 || length.is_multiple_of(pack))
-                    && elements.is_aligned(&Class::new(elements), &elements.addresses(bases))
+                    && elements.is_aligned(&class, &elements.addresses(bases))
             }
         }
     }
@@ -150,7 +177,7 @@ impl Reduce<'_> {
             }
             Method::Lanes => {
                 let lanes = length
-                    .div_ceil(4 * self.pack())
+                    .div_ceil(4 * self.unit(self.pack()))
                     .clamp(1, WARP)
                     .next_power_of_two();
                 let blocks = grid(machine, outputs * lanes);

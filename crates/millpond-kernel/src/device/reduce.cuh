@@ -403,41 +403,46 @@ MP_DEVICE typename K::State block_merge(typename K::State state, typename K::Sta
     return state;
 }
 
-// Folds a thread's share of the elements `begin..end` of an output: packs of `V`, of which `begin` is
-// a multiple, several at a time, and what fills no pack.
-template <int V, class K>
+// Folds a thread's share of the elements `begin..end` of an output. Lanes take *units* of `U` neighbours in
+// turn, `RUN` of them make a partial, and what fills no unit is a partial for each element. So the order of
+// folding follows from `U`, however the elements are loaded: by packs of `V`, of which `begin` is a multiple,
+// as many at a time as keep memory busy.
+template <int V, int U, class K>
 MP_DEVICE typename K::State share(const K& kernel, typename K::Position begin, typename K::Position end,
                                   typename K::Position lane, typename K::Position lanes) {
     typedef typename K::Position Position;
-    constexpr int BYTES = V * sizeof(typename K::template Batch<1>);
-    constexpr int UNROLL = BYTES <= 8 ? 8 : BYTES <= 16 ? 4 : 2;
-    const Position packs = end > begin ? (end - begin) / V : 0;
+    constexpr int RUN = 8, PACKS = U / V, BYTES = U * sizeof(typename K::template Batch<1>);
+    constexpr int AHEAD = BYTES >= 64 ? 1 : BYTES >= 32 ? 2 : BYTES >= 16 ? 4 : 8;
+    static_assert(U % V == 0 && RUN % AHEAD == 0 && RUN * U <= SHORT_RUN, "whole packs, and short runs");
+    const Position units = end > begin ? (end - begin) / U : 0;
     typename K::State state = K::start();
-    Position pack = lane;
-    for (; pack + (UNROLL - 1) * lanes < packs; pack += UNROLL * lanes) {
-        typename K::template Batch<V> batch[UNROLL];
-#pragma unroll
-        for (int u = 0; u < UNROLL; u++) kernel.load(begin + (pack + u * lanes) * V, batch[u]);
+    for (Position first = lane; first < units; first += RUN * lanes) {
         typename K::Partial partial = K::nothing();
+        for (int run = 0; run < RUN; run += AHEAD) {
+            const Position unit = first + run * lanes;
+            typename K::template Batch<V> batch[AHEAD * PACKS];
+            const bool all = unit + (AHEAD - 1) * lanes < units;
 #pragma unroll
-        for (int u = 0; u < UNROLL; u++) kernel.push(begin + (pack + u * lanes) * V, batch[u], partial);
+            for (int u = 0; u < AHEAD; u++) {
+                if (!all && unit + u * lanes >= units) break;
+#pragma unroll
+                for (int p = 0; p < PACKS; p++) {
+                    kernel.load(begin + (unit + u * lanes) * U + p * V, batch[u * PACKS + p]);
+                }
+            }
+#pragma unroll
+            for (int u = 0; u < AHEAD; u++) {
+                if (!all && unit + u * lanes >= units) break;
+#pragma unroll
+                for (int p = 0; p < PACKS; p++) {
+                    kernel.push(begin + (unit + u * lanes) * U + p * V, batch[u * PACKS + p], partial);
+                }
+            }
+        }
         state = K::absorb(state, partial);
     }
-    if (pack < packs) {
-        typename K::template Batch<V> batch[UNROLL];
-#pragma unroll
-        for (int u = 0; u < UNROLL; u++) {
-            if (pack + u * lanes < packs) kernel.load(begin + (pack + u * lanes) * V, batch[u]);
-        }
-        typename K::Partial partial = K::nothing();
-#pragma unroll
-        for (int u = 0; u < UNROLL; u++) {
-            if (pack + u * lanes < packs) kernel.push(begin + (pack + u * lanes) * V, batch[u], partial);
-        }
-        state = K::absorb(state, partial);
-    }
-    if constexpr (V > 1) {
-        for (Position at = begin + packs * V + lane; at < end; at += lanes) {
+    if constexpr (U > 1) {
+        for (Position at = begin + units * U + lane; at < end; at += lanes) {
             typename K::template Batch<1> batch;
             typename K::Partial partial = K::nothing();
             kernel.load(at, batch);
@@ -449,7 +454,7 @@ MP_DEVICE typename K::State share(const K& kernel, typename K::Position begin, t
 }
 
 // Each block takes a piece of an output.
-template <int V, class K, class A>
+template <int V, int U, class K, class A>
 MP_DEVICE void by_blocks(const A& a, typename K::State* shared) {
     typedef typename K::Position Index;
     for (u64 piece = blockIdx.x; piece < a.outputs * a.pieces; piece += gridDim.x) {
@@ -458,7 +463,7 @@ MP_DEVICE void by_blocks(const A& a, typename K::State* shared) {
         const Index end = Index(number + 1 == a.pieces ? a.length : begin + a.piece);
         const K kernel(a, Index(output));
         const typename K::State state =
-            block_merge<K>(share<V>(kernel, begin, end, Index(threadIdx.x), Index(BLOCK)), shared);
+            block_merge<K>(share<V, U>(kernel, begin, end, Index(threadIdx.x), Index(BLOCK)), shared);
         if (threadIdx.x == 0) {
             if (a.pieces == 1) {
                 kernel.finish(state);
@@ -470,7 +475,7 @@ MP_DEVICE void by_blocks(const A& a, typename K::State* shared) {
 }
 
 // As many lanes of a warp as `a.lanes` says take an output.
-template <int V, class K, class A>
+template <int V, int U, class K, class A>
 MP_DEVICE void by_lanes(const A& a) {
     typedef typename K::Position Index;
     const u32 lanes = a.lanes, lane = threadIdx.x % lanes;
@@ -481,7 +486,7 @@ MP_DEVICE void by_lanes(const A& a) {
         const bool is_one = output < a.outputs;
         const K kernel(a, Index(is_one ? output : first));
         const Index end = is_one ? Index(a.length) : Index(0);
-        typename K::State state = share<V>(kernel, Index(0), end, Index(lane), Index(lanes));
+        typename K::State state = share<V, U>(kernel, Index(0), end, Index(lane), Index(lanes));
         state = warp_merge<K>(state, lanes);
         if (is_one && lane == 0) kernel.finish(state);
     }
@@ -500,7 +505,7 @@ MP_DEVICE void by_columns(const A& a, typename K::State* shared) {
         const Index end = Index(number + 1 == a.pieces ? a.length : begin + a.piece);
         const bool is_one = output < a.outputs;
         const K kernel(a, Index(is_one ? output : 0));
-        shared[threadIdx.x] = share<1>(kernel, begin, is_one ? end : begin, Index(row), Index(ROWS));
+        shared[threadIdx.x] = share<1, 1>(kernel, begin, is_one ? end : begin, Index(row), Index(ROWS));
         __syncthreads();
         if (row == 0 && is_one) {
             typename K::State state = shared[column];

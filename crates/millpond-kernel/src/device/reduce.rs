@@ -36,6 +36,16 @@ pub(crate) struct Folding {
 }
 
 impl Folding {
+    /// Whether its result depends on the order of folding: floats round, and of zeros of both signs one is
+    /// the largest as good as the other.
+    pub(super) fn is_ordered(&self) -> bool {
+        self.compute.real().is_float()
+            && !matches!(
+                self.name,
+                "argmax" | "argmin" | "all" | "any" | "count_nonzero"
+            )
+    }
+
     fn key(&self, key: &mut Vec<u8>) {
         key.extend(self.name.as_bytes());
         key.extend([self.compute as u8, self.output as u8]);
@@ -385,14 +395,16 @@ impl Reduce<'_> {
             Method::Columns => entry("columns", THREADS, "mp::by_columns<Kernel>(a, shared)"),
             Method::Lanes => {
                 for (name, pack) in packs {
-                    let call = format!("mp::by_lanes<{pack}, Kernel>(a)");
+                    let unit = self.unit(pack);
+                    let call = format!("mp::by_lanes<{pack}, {unit}, Kernel>(a)");
                     entry(&format!("lanes_{name}"), 0, &call);
                 }
                 return;
             }
             Method::Blocks => {
                 for (name, pack) in packs {
-                    let call = format!("mp::by_blocks<{pack}, Kernel>(a, shared)");
+                    let unit = self.unit(pack);
+                    let call = format!("mp::by_blocks<{pack}, {unit}, Kernel>(a, shared)");
                     entry(&format!("blocks_{name}"), THREADS / WARP, &call);
                 }
             }

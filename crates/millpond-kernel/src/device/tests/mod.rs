@@ -9,6 +9,7 @@ mod fused;
 mod index;
 mod map;
 mod mask;
+mod order;
 mod processor;
 mod put;
 mod reduce;
