@@ -9,11 +9,13 @@
 //! * A library works on the stream of the lane that it is given, and in memory of that lane: it
 //!   allocates none of its own for work. One handle serves one stream, so that the same work gives the
 //!   same bits whatever else the device does.
-//! * What has no form here is carried out as if there were no library.
+//! * What has no form here, and what a library is slower at, kernels of [`own`] do where there is one.
+//! * What neither does is carried out as if there were no library.
 
 pub(crate) mod blas;
 pub(crate) mod fft;
 mod job;
+mod own;
 mod pieces;
 mod shelf;
 pub(crate) mod solver;
@@ -24,6 +26,11 @@ use millpond_hal::library::LibraryWork;
 use millpond_types::DType;
 
 pub(crate) use job::{Found, Job, Toolbox, may_be_job};
+pub(crate) use own::error_of;
+#[cfg(test)]
+pub(crate) use own::tests::samples;
+#[cfg(test)]
+pub(crate) use pieces::Pieces;
 pub(crate) use shelf::Libraries;
 
 use crate::api::StreamHandle;
@@ -68,11 +75,22 @@ impl Elements {
         }))
     }
 
+    /// Those of a dtype whose products are added in single precision or in its own.
+    pub(crate) const fn of_product(dtype: DType) -> Option<Self> {
+        match dtype {
+            DType::Float16 => Some(Self(2)),
+            DType::Bfloat16 => Some(Self(14)),
+            _ => Self::of(dtype),
+        }
+    }
+
     /// The dtype.
     #[cfg(test)]
     pub(crate) const fn dtype(self) -> DType {
         match self.0 {
             0 => DType::Float32,
+            2 => DType::Float16,
+            14 => DType::Bfloat16,
             1 => DType::Float64,
             4 => DType::Complex64,
             _ => DType::Complex128,

@@ -8,6 +8,7 @@
 //! Floats are multiplied by the library `gemm`; integers here, as no library has them, and small
 //! matrices of any dtype.
 
+mod half;
 mod integer;
 mod small;
 
@@ -93,8 +94,9 @@ impl ProductKernel {
     /// with this many threads.
     ///
     /// # Errors
-    /// [`LinalgError::Shape`] if the shapes don't fit, [`LinalgError::DType`] for truth values and
-    /// half floats, which callers convert.
+    /// [`LinalgError::Shape`] if the shapes don't fit, [`LinalgError::DType`] for truth values, which
+    /// callers convert. Half floats are multiplied and added as `float32`, each block by itself: callers for
+    /// the host had better convert them once.
     pub fn new(
         dtype: DType,
         output: &Layout,
@@ -102,7 +104,9 @@ impl ProductKernel {
         rhs: &Layout,
         threads: usize,
     ) -> Result<Self, LinalgError> {
-        check_dtype(OPERATION, dtype)?;
+        if !is_half(dtype) {
+            check_dtype(OPERATION, dtype)?;
+        }
         let &[ref stack @ .., rows, columns] = output.shape() else {
             return Err(LinalgError::Shape {
                 operation: OPERATION,
@@ -131,7 +135,7 @@ impl ProductKernel {
         let [o, l, r] = &outers;
         let operands = [Some((o, item)), Some((l, item)), Some((r, item))];
         let products = Space::new(o.shape(), &operands);
-        let block = if small::is_small(size) {
+        let block = if small::is_small(size) && !is_half(dtype) {
             [rows, columns]
         } else {
             block_of(size, products.size(), threads)
@@ -221,6 +225,10 @@ impl ProductKernel {
     }
 }
 
+const fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::Float16 | DType::Bfloat16)
+}
+
 /// The outer axes without the last, where the products along it are one product of more rows: the
 /// second operand is the same for all of them, and rows of the others run on.
 fn join_rows(outers: &[Layout; 3], steps: &[[isize; 2]; 3], rows: usize) -> Option<[Layout; 3]> {
@@ -279,7 +287,13 @@ impl Block {
                 unsafe { integer::multiply::<$t>(self) }
             };
         }
-        with_number!(dtype, float, integer);
+        match dtype {
+            // SAFETY: as the caller vouches.
+            DType::Float16 => unsafe { self.multiply_halves::<::half::f16>() },
+            // SAFETY: as above.
+            DType::Bfloat16 => unsafe { self.multiply_halves::<::half::bf16>() },
+            _ => with_number!(dtype, float, integer),
+        }
     }
 
     /// The product of floats, real or complex.
@@ -360,7 +374,7 @@ unsafe impl HostKernel for ProductKernel {
         if range.is_empty() {
             return Ok(());
         }
-        if small::is_small(self.size) {
+        if small::is_small(self.size) && !is_half(self.dtype) {
             // SAFETY: the caller's promise.
             return unsafe { self.run_small(bases, range) };
         }

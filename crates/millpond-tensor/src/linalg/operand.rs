@@ -26,6 +26,15 @@ pub(crate) const fn product_dtype(dtype: DType) -> DType {
     }
 }
 
+/// The dtype that a product of matrices is computed in on a device. One that doesn't execute the host's code
+/// multiplies half floats as they are, and rounds what it added up as `float32`.
+pub(crate) fn matrix_dtype(dtype: DType, place: &Home<'_>) -> DType {
+    match dtype {
+        DType::Float16 | DType::Bfloat16 if !place.queue.device().info().host_executed => dtype,
+        _ => product_dtype(dtype),
+    }
+}
+
 /// An array with the shape that operands broadcast to.
 pub(crate) fn fitted(tensor: Tensor, shape: &[usize]) -> Result<Tensor> {
     if *tensor.shape() == *shape {

@@ -5,7 +5,7 @@ use millpond_types::shape::{self, Tuple, normalize_axis};
 use millpond_types::{DType, Layout, Shape};
 use smallvec::SmallVec;
 
-use super::operand::{common_dtype, fitted, prepared, product_dtype};
+use super::operand::{common_dtype, fitted, matrix_dtype, prepared, product_dtype};
 use crate::cost;
 use crate::creation::allocate;
 use crate::error::{Error, Result};
@@ -79,7 +79,7 @@ pub fn matmul(lhs: &Tensor, rhs: &Tensor, out: Option<&Tensor>) -> Result<Tensor
     if let Some(out) = out {
         place.check_out(OPERATION, out, &shape, dtype)?;
     }
-    let computed = product_dtype(dtype);
+    let computed = matrix_dtype(dtype, &place);
     let left = fitted(prepared(&left, computed)?, &with([rows, inner]))?;
     let right = fitted(prepared(&right, computed)?, &with([inner, columns]))?;
     let full = with([rows, columns]);
@@ -108,7 +108,8 @@ fn launch(target: &Tensor, lhs: &Tensor, rhs: &Tensor) -> Result<()> {
     let queue = target.memory().home();
     let memories = [target.memory(), lhs.memory(), rhs.memory()];
     let nanoseconds = cost::of_product(target.size(), inner, lhs.bytes().max(rhs.bytes()));
-    if rows == 1 || columns == 1 {
+    let sums_products = product_dtype(target.dtype()) == target.dtype();
+    if (rows == 1 || columns == 1) && sums_products {
         let turned = rhs.matrix_transpose()?;
         let in_one_piece = |tensor: &Tensor| {
             let last = tensor.ndim() - 1;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use millpond_types::DType;
 use num_complex::Complex;
 
 use super::super::Fake;
@@ -104,7 +105,13 @@ unsafe fn check_numbers(
     compute: BlasCompute,
     [alpha, beta]: [*const c_void; 2],
 ) {
-    let is_double = elements.dtype().real().size() == 8;
+    let dtype = elements.dtype();
+    let is_double = dtype.real().size() == 8;
+    // Half floats are calculated with as single ones.
+    let elements = match dtype.size() {
+        2 => Elements::of(DType::Float32).expect("a float"),
+        _ => elements,
+    };
     assert_eq!(is_double, compute == BlasCompute::Double);
     let number = |place: *const c_void| {
         let address = place.expose_provenance() as Pointer;
@@ -139,6 +146,13 @@ impl Blas for FakeBlas {
     unsafe fn set_stream(&self, handle: BlasHandle, stream: StreamHandle) -> Status {
         // The memory that it was given is taken back.
         self.lock().insert(handle, (stream, None));
+        Status::SUCCESS
+    }
+
+    unsafe fn set_math(&self, handle: BlasHandle, mode: i32) -> Status {
+        assert!(self.lock().contains_key(&handle));
+        // Neither shorter numbers nor shorter sums of parts.
+        assert_eq!(mode, 16);
         Status::SUCCESS
     }
 

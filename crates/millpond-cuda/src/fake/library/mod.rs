@@ -11,6 +11,7 @@ mod solver;
 
 use std::sync::Arc;
 
+use millpond_types::Scalar;
 use num_complex::Complex;
 
 use super::Fake;
@@ -120,23 +121,21 @@ impl Field {
         }
     }
 
-    /// The address of a part of an element, which is a real number.
-    fn place<Real>(&self, row: usize, column: usize, part: usize) -> *mut Real {
+    /// The address of so many bytes into an element.
+    fn place(&self, row: usize, column: usize, bytes: usize) -> *mut u8 {
         let element = column * self.leading + row;
-        let address = self.address as usize + element * self.item() + part * size_of::<Real>();
+        let address = self.address as usize + element * self.item() + bytes;
         std::ptr::with_exposed_provenance_mut(address)
     }
 
     fn get(&self, row: usize, column: usize) -> Complex<f64> {
         let dtype = self.elements.dtype();
         let part = |index: usize| {
-            if dtype.real().size() == 4 {
-                // SAFETY: the call has checked that the memory is live; its own step runs alone.
-                f64::from(unsafe { self.place::<f32>(row, column, index).read() })
-            } else {
-                // SAFETY: as above.
-                unsafe { self.place::<f64>(row, column, index).read() }
-            }
+            let real = dtype.real();
+            let place: *const u8 = self.place(row, column, index * real.size());
+            // SAFETY: the call has checked that the memory is live; its own step runs alone.
+            let bytes = unsafe { std::slice::from_raw_parts(place, real.size()) };
+            Scalar::from_bytes(real, bytes).map_or(0.0, Scalar::to_f64)
         };
         Complex::new(part(0), if dtype.is_complex() { part(1) } else { 0.0 })
     }
@@ -145,13 +144,11 @@ impl Field {
         let dtype = self.elements.dtype();
         let parts = if dtype.is_complex() { 2 } else { 1 };
         for (index, part) in [value.re, value.im].into_iter().take(parts).enumerate() {
-            if dtype.real().size() == 4 {
-                // SAFETY: as for `get`.
-                unsafe { self.place::<f32>(row, column, index).write(part as f32) };
-            } else {
-                // SAFETY: as for `get`.
-                unsafe { self.place::<f64>(row, column, index).write(part) };
-            }
+            let real = dtype.real();
+            let bytes = Scalar::Float(part).to_bytes(real);
+            let place = self.place(row, column, index * real.size());
+            // SAFETY: as for `get`.
+            unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), real.size()) };
         }
     }
 

@@ -63,7 +63,7 @@ impl Form {
             return None;
         };
         let dtype = result.dtype;
-        super::super::Elements::of(dtype)?;
+        super::super::Elements::of_product(dtype)?;
         let item = dtype.size() as isize;
         let steps = |matrix: &Matrix| matrix.steps.map(|step| step / item);
         let mut product = Product {

@@ -1,7 +1,7 @@
 //! Products of matrices, by cuBLAS.
 //!
 //! Floats are multiplied and added in their own precision: `float32` isn't rounded to shorter numbers
-//! for the sake of speed. The library is given memory of the lane to work in, of one size, and doesn't
+//! for the sake of speed, and half floats are added as `float32`. The library is given memory of the lane to work in, of one size, and doesn't
 //! add by atomics, so that a product of the same matrices has the same bits each time.
 
 mod form;
@@ -25,7 +25,7 @@ use crate::api::{Pointer, StreamHandle};
 use crate::card::{CudaError, Current};
 use crate::lanes::Lane;
 use crate::search::{Places, Search, Wanted};
-use table::{Compute, DEFAULT, Table};
+use table::{Compute, DEFAULT, Table, WHOLE_PRECISION};
 
 /// What people call the library.
 pub(crate) const NAME: &str = "cuBLAS";
@@ -138,6 +138,13 @@ fn create(current: &Current<'_>, blas: &dyn Blas) -> Result<BlasHandle, CudaErro
     // SAFETY: the handle is written to a place of its type; a context is current.
     let status = unsafe { blas.create(&raw mut handle) };
     check(current, "cublasCreate", status, "a handle")?;
+    // SAFETY: the handle is ours.
+    let status = unsafe { blas.set_math(handle, WHOLE_PRECISION) };
+    if let Err(error) = check(current, "cublasSetMathMode", status, "a handle") {
+        // SAFETY: made above, and nobody else has it.
+        let _ = unsafe { blas.destroy(handle) };
+        return Err(error);
+    }
     Ok(handle)
 }
 
@@ -158,15 +165,17 @@ pub(crate) fn give(
     form: &Form,
     bases: &[Address],
 ) -> Result<(), CudaError> {
-    let Some(elements) = Elements::of(form.dtype) else {
+    let Some(elements) = Elements::of_product(form.dtype) else {
         return Ok(());
     };
     let handle = handles.of(current, blas, lane)?;
     let (compute, one) = match form.dtype {
-        DType::Float32 | DType::Complex64 => (Compute::Single, [1.0_f32.to_bits().into(), 0_u64]),
+        DType::Float16 | DType::Bfloat16 | DType::Float32 | DType::Complex64 => {
+            (Compute::Single, [1.0_f32.to_bits().into(), 0_u64])
+        }
         _ => (Compute::Double, [1.0_f64.to_bits(), 0]),
     };
-    // One and zero as numbers of the dtype: a `float32` is the first half of the first word, and of
+    // One and zero as numbers that are calculated with: a `float32` is the first half of the first word, and of
     // two of them the second is zero.
     let (one, zero) = (one, [0_u64; 2]);
     let alpha: *const c_void = one.as_ptr().cast();

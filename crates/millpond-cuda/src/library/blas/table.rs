@@ -33,6 +33,10 @@ pub(crate) enum Compute {
     Double = 70,
 }
 
+/// `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`, beside the default: sums of parts of a product are in the
+/// precision of the product.
+pub(crate) const WHOLE_PRECISION: i32 = 16;
+
 /// `CUBLAS_GEMM_DEFAULT`: the library chooses.
 pub(crate) const DEFAULT: i32 = -1;
 
@@ -44,6 +48,7 @@ functions! {
     create = "cublasCreate_v2" (handle: *mut BlasHandle);
     destroy = "cublasDestroy_v2" (handle: BlasHandle);
     set_stream = "cublasSetStream_v2" (handle: BlasHandle, stream: StreamHandle);
+    set_math = "cublasSetMathMode" (handle: BlasHandle, mode: i32);
     set_workspace = "cublasSetWorkspace_v2" (handle: BlasHandle, memory: Pointer, bytes: usize);
     multiply = "cublasGemmEx_64"
         (handle: BlasHandle, operation_a: Operation, operation_b: Operation,
