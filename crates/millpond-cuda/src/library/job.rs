@@ -5,16 +5,17 @@
 
 use std::sync::Arc;
 
-use millpond_hal::library::Task;
+use millpond_hal::library::{LibraryWork, Task};
 use millpond_hal::{Address, HostKernel};
 
+use super::own::Own;
 use super::pieces::{self, Carry, Pieces};
 use super::shelf::Known;
 use super::{blas, fft, solver};
 use crate::api::Pointer;
 use crate::card::{CudaError, Current};
 use crate::lanes::Lane;
-use crate::program::Program;
+use crate::program::{Program, key};
 use crate::queue::give_launch;
 use crate::station::Station;
 
@@ -49,6 +50,11 @@ pub(crate) enum Job {
         /// What brings lines into the library's form.
         pieces: Option<Arc<Program>>,
     },
+    /// A kernel of ours in a library's place.
+    Own {
+        own: Own,
+        program: Arc<Program>,
+    },
 }
 
 /// What is known of a kernel.
@@ -63,7 +69,15 @@ pub(crate) enum Found {
 /// Whether a kernel may be a library's work on a lane.
 pub(crate) fn may_be_job(kernel: &dyn HostKernel) -> bool {
     let work = kernel.library_work();
-    work.is_some_and(|work| matches!(work.task, Task::Product { .. } | Task::Transform { .. }))
+    work.is_some_and(|work| match work.task {
+        Task::Product { .. } | Task::Transform { .. } => true,
+        _ => Own::of(&work).is_some(),
+    })
+}
+
+/// The form of a product to the library, if it takes it as it lies.
+fn product_of(work: &LibraryWork, bases: &[Address]) -> Option<blas::Form> {
+    blas::Form::of(work).filter(|form| blas::is_aligned(form, bases))
 }
 
 impl Station {
@@ -78,20 +92,20 @@ impl Station {
         let Some(work) = kernel.library_work() else {
             return Found::None;
         };
-        match work.task {
-            Task::Product { .. } => {
-                let form = blas::Form::of(&work).filter(|form| blas::is_aligned(form, bases));
-                let Some(form) = form else {
-                    return Found::None;
-                };
-                match self.system.libraries.blas.known() {
-                    Known::Missing => Found::None,
-                    Known::There(_) if self.toolbox.handles.is_ready(lane.map(|it| it.stream)) => {
-                        Found::Job(Box::new(Job::Product(form)))
-                    }
-                    _ => Found::Unknown,
-                }
+        let own = self.own_of(&work, bases);
+        let form = product_of(&work, bases);
+        if own.as_ref().is_some_and(|own| own.is_better(form.as_ref())) {
+            match self.find_own(own) {
+                Found::None => {}
+                found => return found,
             }
+            return self.find_product(form, lane);
+        }
+        match work.task {
+            Task::Product { .. } => match self.find_product(form, lane) {
+                Found::None => self.find_own(own),
+                found => found,
+            },
             Task::Transform { .. } => {
                 let Some(form) = self.transform_of(&work, bases) else {
                     return Found::None;
@@ -114,12 +128,53 @@ impl Station {
         }
     }
 
+    /// What a product is to the library.
+    fn find_product(&self, form: Option<blas::Form>, lane: Option<&Lane>) -> Found {
+        let Some(form) = form else {
+            return Found::None;
+        };
+        match self.system.libraries.blas.known() {
+            Known::Missing => Found::None,
+            Known::There(_) if self.toolbox.handles.is_ready(lane.map(|it| it.stream)) => {
+                Found::Job(Box::new(Job::Product(form)))
+            }
+            _ => Found::Unknown,
+        }
+    }
+
+    /// What a kernel of ours does of some work, where kernels can be compiled.
+    fn own_of(&self, work: &LibraryWork, bases: &[Address]) -> Option<Own> {
+        self.system.workshop.as_ref()?;
+        Own::of(work).filter(|own| own.is_aligned(bases))
+    }
+
+    /// What that is, without its program being made.
+    fn find_own(&self, own: Option<Own>) -> Found {
+        let Some(own) = own else {
+            return Found::None;
+        };
+        match self.programs.find(&key(&own)) {
+            Some(Some(program)) => Found::Job(Box::new(Job::Own { own, program })),
+            Some(None) => Found::None,
+            None => Found::Unknown,
+        }
+    }
+
+    /// The same, with its program being made.
+    fn make_own(&self, own: Option<Own>) -> Result<Option<Box<Job>>, CudaError> {
+        let (Some(own), Some(workshop)) = (own, &self.system.workshop) else {
+            return Ok(None);
+        };
+        let current = self.card.enter()?;
+        let made = self
+            .programs
+            .make(&current, workshop, &key(&own), &own, true);
+        let program = made.flatten();
+        Ok(program.map(|program| Box::new(Job::Own { own, program })))
+    }
+
     /// The form of a transform, if the library takes it as it lies.
-    fn transform_of(
-        &self,
-        work: &millpond_hal::LibraryWork,
-        bases: &[Address],
-    ) -> Option<fft::Form> {
+    fn transform_of(&self, work: &LibraryWork, bases: &[Address]) -> Option<fft::Form> {
         let form = fft::Form::of(work)?;
         let bases = [bases[0].get(), bases[1].get()];
         let compiles = self.system.workshop.is_some();
@@ -137,11 +192,17 @@ impl Station {
             return Ok(None);
         };
         let libraries = &self.system.libraries;
+        let mut own = self.own_of(&work, bases);
+        let form = product_of(&work, bases);
+        if own.as_ref().is_some_and(|own| own.is_better(form.as_ref()))
+            && let Some(job) = self.make_own(own.take())?
+        {
+            return Ok(Some(job));
+        }
         match work.task {
             Task::Product { .. } => {
-                let form = blas::Form::of(&work).filter(|form| blas::is_aligned(form, bases));
                 let (Some(form), Some(blas)) = (form, libraries.blas.library()) else {
-                    return Ok(None);
+                    return self.make_own(own);
                 };
                 let current = self.card.enter()?;
                 if !self.toolbox.handles.is_ready(None) {
@@ -213,6 +274,8 @@ impl Station {
                 plan.give(current, lane.stream, memory, form, addresses)?;
                 carry(form.carry_out(bases, scratch), lane)
             }
+            // It is launched as kernels with code are.
+            Job::Own { .. } => Ok(()),
         }
     }
 

@@ -7,6 +7,7 @@ use millpond_hal::{DeviceCode, KernelError};
 use millpond_types::DType;
 use smallvec::SmallVec;
 
+use super::own::error_of;
 use crate::api::Pointer;
 
 /// What the program of these kernels is found by.
@@ -54,7 +55,12 @@ unsafe impl DeviceCode for Pieces {
     }
 
     fn source(&self) -> String {
-        include_str!("pieces.cuh").to_owned()
+        concat!(
+            include_str!("numbers.cuh"),
+            "\n",
+            include_str!("pieces.cuh")
+        )
+        .to_owned()
     }
 
     fn launches(&self, _call: &Call<'_>) -> Launches {
@@ -62,10 +68,7 @@ unsafe impl DeviceCode for Pieces {
     }
 
     fn error(&self, report: millpond_hal::code::Report) -> KernelError {
-        match finding_of(report[0]) {
-            Some(finding) => finding.into(),
-            None => KernelError::from(format!("the device reported {report:?}")),
-        }
+        error_of(report)
     }
 }
 
@@ -249,7 +252,7 @@ fn launch(entry: &'static str, blocks: u32, threads: u32, arguments: Arguments) 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::path::Path;
 
     use super::*;
@@ -259,8 +262,8 @@ mod tests {
     /// The architectures that kernels are compiled for in tests.
     const ARCHITECTURES: [i32; 3] = [80, 90, 100];
 
-    #[test]
-    fn the_devices_compiler_takes_the_kernels() {
+    /// The devices' compiler takes these sources.
+    pub(in crate::library) fn assert_compile(sources: impl IntoIterator<Item = String>) {
         let environment = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/lib");
         let folders = environment.read_dir().into_iter().flatten().flatten();
         let places = Places {
@@ -274,10 +277,17 @@ mod tests {
             println!("skipped: {search}");
             return;
         };
-        for architecture in ARCHITECTURES {
-            let image = compiler.compile(&Pieces.source(), architecture);
-            assert!(image.is_ok(), "{image:?}");
+        for source in sources {
+            for architecture in ARCHITECTURES {
+                let image = compiler.compile(&source, architecture);
+                assert!(image.is_ok(), "{image:?}");
+            }
         }
+    }
+
+    #[test]
+    fn the_devices_compiler_takes_the_kernels() {
+        assert_compile([Pieces.source()]);
     }
 
     #[test]

@@ -219,17 +219,21 @@ impl CudaQueue {
         let Command::Launch { kernel, bases } = &begun.command else {
             return Ok(());
         };
-        if let Some(job) = &begun.job {
-            return self.station.give_job(current, lane, job, bases);
-        }
-        let code = kernel.device_code();
-        let code = if begun.is_meanwhile {
-            code.and_then(DeviceCode::meanwhile)
-        } else {
-            code
-        };
-        let (Some(code), Some(program)) = (code, &begun.program) else {
-            return Ok(());
+        let (code, program): (&dyn DeviceCode, _) = match begun.job.as_deref() {
+            Some(Job::Own { own, program }) => (own, program),
+            Some(job) => return self.station.give_job(current, lane, job, bases),
+            None => {
+                let own = kernel.device_code();
+                let code = if begun.is_meanwhile {
+                    own.and_then(DeviceCode::meanwhile)
+                } else {
+                    own
+                };
+                let (Some(code), Some(program)) = (code, &begun.program) else {
+                    return Ok(());
+                };
+                (code, program)
+            }
         };
         let machine = &self.station.card.machine;
         let scratch = match code.scratch(machine) {

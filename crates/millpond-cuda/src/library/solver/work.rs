@@ -8,6 +8,7 @@ use millpond_hal::{Address, DeviceCode, HostKernel, KernelError};
 use millpond_types::DType;
 use smallvec::SmallVec;
 
+use super::super::own::SMALL;
 use super::super::pieces::{self, Carry, Mode, Pieces};
 use super::super::{Elements, Status, check, offsets};
 use super::parts::{Parts, Sizes};
@@ -19,10 +20,6 @@ use crate::program::Program;
 use crate::queue::give_launch;
 use crate::staging::drain;
 use crate::station::Station;
-
-/// The side up to which matrices are the host's: what it takes for one of them is less than the calls
-/// of the library cost.
-const SMALL: usize = 48;
 
 /// The most matrices that are given to the library one by one.
 const STACK: usize = 4096;

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use millpond_hal::{Command, Entry, Failure, FailureKind, HostKernel};
+use millpond_hal::{Command, Entry, Failure, HostKernel};
 use smallvec::SmallVec;
 
 use crate::clock::Around;
 use crate::crew::guard;
+use crate::library::error_of;
 use crate::reports::Words;
 use crate::staging::Landing;
 
@@ -41,14 +42,11 @@ impl Report {
         let report = self.words.read()?;
         let told = guard(|| {
             let code = self.kernel.device_code();
-            Ok(code.map(|code| code.error(report)))
+            // A kernel without code of its own was work of the libraries.
+            Ok(code.map_or_else(|| error_of(report), |code| code.error(report)))
         });
         let (kind, reason) = match told {
-            Ok(Some(error)) => (error.kind, error.reason),
-            Ok(None) => (
-                FailureKind::Command,
-                format!("the device reported {report:?}"),
-            ),
+            Ok(error) => (error.kind, error.reason),
             Err(panic) => panic,
         };
         let command = Command::Launch {

@@ -7,8 +7,11 @@ use num_complex::Complex;
 
 use super::*;
 
-/// Matrices beyond those that are left to the host.
+/// Matrices beyond those that are small.
 const SIZE: usize = 52;
+
+/// Such matrices, and small ones for every size of what a block of threads shares.
+const SIZES: [usize; 6] = [SIZE, 48, 20, 9, 5, 1];
 
 type Number = Complex<f64>;
 
@@ -100,11 +103,11 @@ fn any_matrix(dice: &mut Dice, dtype: DType, rows: usize, columns: usize) -> Mat
 }
 
 /// A square one whose inverse has no large numbers, and whose determinant is within every range.
-fn far_from_singular(dice: &mut Dice, dtype: DType) -> Matrix {
-    let any = any_matrix(dice, dtype, SIZE, SIZE);
-    Matrix::of(SIZE, SIZE, |row, column| {
+fn far_from_singular(dice: &mut Dice, dtype: DType, size: usize) -> Matrix {
+    let any = any_matrix(dice, dtype, size, size);
+    Matrix::of(size, size, |row, column| {
         // Off the diagonal, so that rows have to be exchanged.
-        let large = f64::from(column == (row + 1) % SIZE);
+        let large = f64::from(column == (row + 1) % size);
         any.at(row, column) / 8.0 + 2.5 * large
     })
 }
@@ -217,6 +220,27 @@ const DTYPES: [DType; 4] = [
     DType::Complex128,
 ];
 
+/// Each dtype with each of the sizes.
+fn every(sizes: [usize; 6]) -> impl Iterator<Item = (DType, usize)> {
+    DTYPES
+        .into_iter()
+        .flat_map(move |dtype| sizes.map(|size| (dtype, size)))
+}
+
+impl Bench {
+    /// Asserts that so many runs for two matrices of a size were the library's, by this function, or those of
+    /// kernels in its place.
+    fn assert_done(&self, size: usize, function: &str, runs: usize) {
+        let calls = self.fake.calls();
+        let count = |name: &str| calls.iter().filter(|call| call.starts_with(name)).count();
+        if size == SIZE {
+            assert_eq!(count(function), 2 * runs);
+        } else {
+            assert_eq!((count("cusolver"), count("cuLaunchKernel")), (0, runs));
+        }
+    }
+}
+
 #[test]
 fn equations_inverses_and_determinants_are_right() {
     watched(|| {
@@ -224,9 +248,9 @@ fn equations_inverses_and_determinants_are_right() {
             return;
         };
         let mut dice = Dice::numbered(4);
-        for dtype in DTYPES {
-            let matrices = [(); 2].map(|()| far_from_singular(&mut dice, dtype));
-            let sides = [(); 2].map(|()| any_matrix(&mut dice, dtype, SIZE, 3));
+        for (dtype, size) in every(SIZES) {
+            let matrices = [(); 2].map(|()| far_from_singular(&mut dice, dtype, size));
+            let sides = [(); 2].map(|()| any_matrix(&mut dice, dtype, size, 11));
             let inputs = [matrices.clone(), sides.clone()];
             let found = run(&bench, &mut dice, Routine::Solve, dtype, &inputs).expect("solved");
             for ((matrix, side), results) in matrices.iter().zip(&sides).zip(&found) {
@@ -236,13 +260,13 @@ fn equations_inverses_and_determinants_are_right() {
             let found = run(&bench, &mut dice, Routine::Inverse, dtype, &inputs).expect("inverted");
             for (matrix, results) in matrices.iter().zip(&found) {
                 let product = matrix.times(&results[0]);
-                product.assert_is(&Matrix::identity(SIZE), dtype, "inv");
+                product.assert_is(&Matrix::identity(size), dtype, "inv");
             }
             let determinants =
                 run(&bench, &mut dice, Routine::Determinant, dtype, &inputs).expect("it is");
             let logarithms =
                 run(&bench, &mut dice, Routine::LogDeterminant, dtype, &inputs).expect("it is");
-            assert_eq!(bench.calls("cusolverDnXgetrf"), 2 * 4);
+            bench.assert_done(size, "cusolverDnXgetrf", 4);
             for (matrix, (whole, apart)) in
                 matrices.iter().zip(determinants.iter().zip(&logarithms))
             {
@@ -296,9 +320,10 @@ fn factors_of_positive_definite_matrices_are_right() {
             return;
         };
         let mut dice = Dice::numbered(5);
-        for (dtype, upper) in DTYPES.into_iter().zip([true, false, false, true]) {
+        for (dtype, size) in every(SIZES) {
+            let upper = dice.roll(2) == 0;
             let matrices = [(); 2].map(|()| {
-                let matrix = any_matrix(&mut dice, dtype, SIZE, SIZE);
+                let matrix = any_matrix(&mut dice, dtype, size, size);
                 matrix.times(&matrix.adjoint())
             });
             let routine = Routine::Cholesky { upper };
@@ -317,15 +342,15 @@ fn factors_of_positive_definite_matrices_are_right() {
                     factor.times(&factor.adjoint())
                 };
                 product.assert_is(matrix, dtype, "cholesky");
-                for row in 0..SIZE {
+                for row in 0..size {
                     for column in 0..row {
                         let (row, column) = if upper { (row, column) } else { (column, row) };
                         assert_eq!(factor.at(row, column), Complex::default(), "zeros");
                     }
                 }
             }
+            bench.assert_done(size, "cusolverDnXpotrf", 1);
         }
-        assert_eq!(bench.calls("cusolverDnXpotrf"), 2 * 4);
     });
 }
 
@@ -421,11 +446,17 @@ fn eigenvalues_and_vectors_are_right() {
             return;
         };
         let mut dice = Dice::numbered(8);
-        for dtype in DTYPES {
+        for (dtype, size) in every(SIZES) {
             let matrices = [(); 2].map(|()| {
-                let matrix = any_matrix(&mut dice, dtype, SIZE, SIZE);
-                Matrix::of(SIZE, SIZE, |row, column| {
-                    matrix.at(row, column) + matrix.at(column, row).conj()
+                let matrix = any_matrix(&mut dice, dtype, size, size);
+                // Also near the ends of the range, where squares are beyond it.
+                let scale = match (dtype, size) {
+                    (DType::Float64, 5) => 1e300,
+                    (DType::Complex128, 9) => 1e200,
+                    _ => 1.0,
+                };
+                Matrix::of(size, size, |row, column| {
+                    (matrix.at(row, column) + matrix.at(column, row).conj()) * scale
                 })
             });
             let inputs = [matrices.clone()];
@@ -438,12 +469,18 @@ fn eigenvalues_and_vectors_are_right() {
                     panic!("two results")
                 };
                 numbers.assert_is(&values[0], dtype, "eigenvalues");
-                let middle = Matrix::diagonal(SIZE, SIZE, &numbers.numbers);
+                let middle = Matrix::diagonal(size, size, &numbers.numbers);
                 let product = vectors.times(&middle).times(&vectors.adjoint());
                 product.assert_is(matrix, dtype, "eigh");
+                let product = vectors.adjoint().times(vectors);
+                product.assert_is(&Matrix::identity(size), dtype, "vectors");
+                let wanted = by_host(Routine::SelfAdjointEigenvalues, dtype, matrix);
+                numbers.assert_is(&wanted[0], dtype, "the host's");
             }
+            // Of complex ones that many don't fit.
+            let is_hosts = dtype.is_complex() && (33..SIZE).contains(&size);
+            bench.assert_done(size, "cusolverDnXsyevd", if is_hosts { 0 } else { 2 });
         }
-        assert_eq!(bench.calls("cusolverDnXsyevd"), 2 * 2 * 4);
         let (.., solver) = bench.end();
         assert_eq!(solver.handles(), 0, "all are given back");
     });
@@ -457,56 +494,65 @@ fn matrices_without_a_result_fail_as_on_the_host() {
         };
         let mut dice = Dice::numbered(9);
         let dtype = DType::Float64;
-        let regular = Matrix::identity(SIZE);
-        let mut singular = regular.clone();
-        singular.numbers[0] = 0.0.into();
-        let mut negative = regular.clone();
-        negative.numbers[SIZE + 1] = (-1.0).into();
-        let mut infinite = regular.clone();
-        infinite.numbers[1] = f64::INFINITY.into();
-        let upper = false;
-        for (routine, matrix, reason) in [
-            (Routine::Inverse, &singular, "the matrix is singular"),
-            (Routine::Solve, &singular, "the matrix is singular"),
-            (
-                Routine::Cholesky { upper },
-                &negative,
-                "the matrix is not positive definite",
-            ),
-            (
-                Routine::SingularValues,
-                &infinite,
-                "the matrix has infinities or NaNs",
-            ),
-            (
-                Routine::SelfAdjointEigen,
-                &infinite,
-                "the matrix has infinities or NaNs",
-            ),
-        ] {
-            // The second of two.
-            let mut inputs = vec![[regular.clone(), matrix.clone()]];
-            inputs.extend((routine.arity() == 2).then(|| [regular.clone(), regular.clone()]));
-            let failure = run(&bench, &mut dice, routine, dtype, &inputs);
-            let failure = failure.map(drop).expect_err("there is no result");
-            assert_eq!(failure.kind(), FailureKind::Numeric);
-            assert!(failure.reason().contains(reason), "{failure}");
-            assert!(bench.calls("cusolverDnX") > 0, "it was the device's");
+        for size in SIZES.into_iter().filter(|&size| size > 1) {
+            let regular = Matrix::identity(size);
+            let mut singular = regular.clone();
+            singular.numbers[0] = 0.0.into();
+            let mut negative = regular.clone();
+            negative.numbers[size + 1] = (-1.0).into();
+            let mut infinite = regular.clone();
+            infinite.numbers[1] = f64::INFINITY.into();
+            let upper = false;
+            for (routine, matrix, reason) in [
+                (Routine::Inverse, &singular, "the matrix is singular"),
+                (Routine::Solve, &singular, "the matrix is singular"),
+                (
+                    Routine::Cholesky { upper },
+                    &negative,
+                    "the matrix is not positive definite",
+                ),
+                (
+                    Routine::SingularValues,
+                    &infinite,
+                    "the matrix has infinities or NaNs",
+                ),
+                (
+                    Routine::SelfAdjointEigen,
+                    &infinite,
+                    "the matrix has infinities or NaNs",
+                ),
+            ] {
+                if routine == Routine::SingularValues && size < SIZE {
+                    continue;
+                }
+                // The second of two.
+                let mut inputs = vec![[regular.clone(), matrix.clone()]];
+                inputs.extend((routine.arity() == 2).then(|| [regular.clone(), regular.clone()]));
+                let failure = run(&bench, &mut dice, routine, dtype, &inputs);
+                let failure = failure.map(drop).expect_err("there is no result");
+                assert_eq!(failure.kind(), FailureKind::Numeric);
+                assert!(failure.reason().contains(reason), "{failure}");
+                let function = match size {
+                    SIZE => "cusolverDnX",
+                    _ => "cuLaunchKernel",
+                };
+                assert!(bench.calls(function) > 0, "it was the device's");
+            }
+            let found = run(
+                &bench,
+                &mut dice,
+                Routine::Determinant,
+                dtype,
+                &[[regular, singular]],
+            );
+            let found = found.expect("a singular matrix has one");
+            assert_eq!(found.map(|results| results[0].numbers[0].re), [1.0, 0.0]);
         }
-        let found = run(
-            &bench,
-            &mut dice,
-            Routine::Determinant,
-            dtype,
-            &[[regular, singular]],
-        );
-        let found = found.expect("a singular matrix has one");
-        assert_eq!(found.map(|results| results[0].numbers[0].re), [1.0, 0.0]);
     });
 }
 
 #[test]
-fn what_the_library_refuses_and_small_matrices_are_the_hosts() {
+fn what_the_library_refuses_and_values_of_small_matrices_are_the_hosts() {
     watched(|| {
         let Some(bench) = Bench::with_pieces() else {
             return;
@@ -519,9 +565,11 @@ fn what_the_library_refuses_and_small_matrices_are_the_hosts() {
             });
             [[matrix.clone(), matrix]]
         };
-        let small = run(&bench, &mut dice, Routine::Inverse, dtype, &twice(3)).expect("it is");
-        assert_eq!(small[1][0].at(2, 2), 0.5.into());
-        assert_eq!(bench.calls("cusolver"), 0);
+        let small = run(&bench, &mut dice, Routine::SingularValues, dtype, &twice(3));
+        assert_eq!(small.expect("it is")[1][0].at(2, 0), 2.0.into());
+        let calls = bench.fake.calls();
+        let by_device = |call: &str| call.starts_with("cusolver") || call == "cuLaunchKernel";
+        assert!(!calls.iter().any(|call| by_device(call)));
         let refused = crate::api::Code::NOT_SUPPORTED;
         bench.fake.fail("cusolverDnXgetrs", 1, refused);
         let large = run(&bench, &mut dice, Routine::Inverse, dtype, &twice(SIZE)).expect("it is");

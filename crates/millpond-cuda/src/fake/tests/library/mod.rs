@@ -10,7 +10,7 @@ use millpond_hal::{Address, Command, Device, Driver, Failure, HostKernel, Queue}
 use millpond_testkit::contract::raw::Memory;
 use millpond_testkit::dice::Dice;
 use millpond_testkit::trial;
-use millpond_types::{DType, Layout, MemoryKind};
+use millpond_types::{DType, Layout, MemoryKind, Scalar};
 
 use super::super::library::{FakeBlas, FakeFft, FakeSolver, furnish};
 use super::super::{Fake, FakeCompiler};
@@ -166,28 +166,18 @@ fn any_numbers(dice: &mut Dice, dtype: DType, layout: &Layout) -> Vec<u8> {
     let end = layout.byte_span(dtype.size()).end;
     let mut bytes = Vec::with_capacity(end);
     while bytes.len() < end {
-        let number = dice.roll(9) as f64 - 4.0;
-        if real == 4 {
-            bytes.extend((number as f32).to_ne_bytes());
-        } else {
-            bytes.extend(number.to_ne_bytes());
-        }
+        let number = Scalar::Float(dice.roll(9) as f64 - 4.0);
+        bytes.extend(&number.to_bytes(dtype.real())[..real]);
     }
     bytes
 }
 
 /// The numbers in memory of a dtype, real ones and the parts of complex ones.
 fn numbers(dtype: DType, bytes: &[u8]) -> Vec<f64> {
-    if dtype.real().size() == 4 {
-        let (words, _) = bytes.as_chunks::<4>();
-        words
-            .iter()
-            .map(|word| f64::from(f32::from_ne_bytes(*word)))
-            .collect()
-    } else {
-        let (words, _) = bytes.as_chunks::<8>();
-        words.iter().map(|word| f64::from_ne_bytes(*word)).collect()
-    }
+    let real = dtype.real();
+    let parts = bytes.chunks_exact(real.size());
+    let numbers = parts.map(|part| Scalar::from_bytes(real, part).expect("a number").to_f64());
+    numbers.collect()
 }
 
 /// Asserts that two memories hold the same numbers, but for roundings.
