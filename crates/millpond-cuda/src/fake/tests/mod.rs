@@ -13,9 +13,10 @@ mod under_the_runtime;
 use std::sync::Arc;
 
 use millpond_hal::{
-    Address, Command, Device, DeviceError, Driver, Failure, Pattern, Point, Queue, QueueOptions,
-    Submission, Wait,
+    Address, Command, Device, DeviceError, Driver, DriverPool, DriverPoolOptions, DriverReuse,
+    Failure, Pattern, Point, Queue, QueueOptions, Submission, Wait,
 };
+use millpond_types::MemoryKind;
 
 use super::Fake;
 use crate::CudaDriver;
@@ -70,4 +71,42 @@ fn fill(dst: Address, pattern: &[u8], bytes: usize) -> Command {
         pattern,
         bytes,
     }
+}
+
+/// A pool of the driver's own.
+fn driver_pool(device: &Arc<dyn Device>) -> Arc<dyn DriverPool> {
+    let options = DriverPoolOptions {
+        maximum_size: None,
+        release_threshold: None,
+        reuse: DriverReuse {
+            follow_events: true,
+            opportunistic: true,
+            internal_dependencies: true,
+        },
+        shareable: false,
+    };
+    let pool = device.create_driver_pool(MemoryKind::Device, &options);
+    pool.expect("the driver has pools")
+}
+
+/// A piece of a pool's memory begins.
+fn begin(queue: &Arc<dyn Queue>, pool: &Arc<dyn DriverPool>) -> Address {
+    let place = Arc::default();
+    let command = Command::Allocate {
+        pool: Arc::clone(pool),
+        bytes: pool.granule(),
+        place: Arc::clone(&place),
+    };
+    give(queue, command, &[]);
+    *place.get().expect("the driver gave it")
+}
+
+/// The piece ends.
+fn end(queue: &Arc<dyn Queue>, pool: &Arc<dyn DriverPool>, address: Address) {
+    let command = Command::Free {
+        pool: Arc::clone(pool),
+        address,
+        bytes: pool.granule(),
+    };
+    give(queue, command, &[]);
 }

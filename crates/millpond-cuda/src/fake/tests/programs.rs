@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use millpond_hal::{Command, Device, DeviceError, Entry, Gate, Grid, Program, Queue};
+use millpond_hal::{Address, Command, Device, DeviceError, Entry, Gate, Grid, Program, Queue};
 use millpond_testkit::contract::raw::Memory;
 use millpond_types::MemoryKind;
 use smallvec::SmallVec;
 
 use super::super::Fake;
-use super::{devices, fill, give, outcome, queue, submit};
+use super::{begin, copy, devices, driver_pool, end, fill, give, outcome, queue, submit};
 use crate::CudaDriver;
 use millpond_hal::Driver;
 
@@ -34,9 +34,9 @@ fn load(device: &Arc<dyn Device>, text: &str) -> Result<Arc<dyn Program>, Device
     unsafe { device.load(text.as_bytes()) }
 }
 
-fn run(entry: &Arc<dyn Entry>, to: &Memory, number: u32) -> Command {
+fn run(entry: &Arc<dyn Entry>, to: Address, number: u32) -> Command {
     let arguments: [SmallVec<[u8; 16]>; 2] = [
-        SmallVec::from_slice(&to.address().get().to_ne_bytes()),
+        SmallVec::from_slice(&to.get().to_ne_bytes()),
         SmallVec::from_slice(&number.to_ne_bytes()),
     ];
     let grid = Grid {
@@ -53,7 +53,7 @@ fn run(entry: &Arc<dyn Entry>, to: &Memory, number: u32) -> Command {
 
 fn read(device: &Arc<dyn Device>, queue: &Arc<dyn Queue>, memory: &Memory) -> u64 {
     let seen = Memory::new(device, MemoryKind::Host, 8).expect("memory");
-    let copy = give(queue, super::copy(memory.address(), seen.address(), 8), &[]);
+    let copy = give(queue, copy(memory.address(), seen.address(), 8), &[]);
     assert!(outcome(queue, copy).is_ok());
     // SAFETY: the copy has ended, and filled it.
     unsafe { seen.address().as_ptr::<u64>().read() }
@@ -70,11 +70,43 @@ fn an_entry_is_launched_in_the_order_of_its_queue() {
     give(&queue, Command::Gate(gate.clone()), &[]);
     give(&queue, fill(memory.address(), &[0], 8), &[]);
     let last = (0..10)
-        .map(|_| give(&queue, run(&entry, &memory, 7), &[]))
+        .map(|_| give(&queue, run(&entry, memory.address(), 7), &[]))
         .last();
     assert!(queue.progress().completed() < last.unwrap().sequence);
     gate.open(Ok(()));
     assert_eq!(read(&device, &queue, &memory), 10 * 6 * 7);
+}
+
+/// What serves again is another piece of memory to an entry, though it has the same address.
+#[test]
+fn entries_run_on_memory_of_a_drivers_pool_between_its_begin_and_its_end() {
+    let (fake, device) = fake();
+    let queue = queue(&device);
+    let pool = driver_pool(&device);
+    let entry = load(&device, "add").unwrap().entry("add").unwrap();
+    let seen = Memory::new(&device, MemoryKind::Host, 8 * 20).unwrap();
+    fake.pause();
+    let mut places = Vec::new();
+    let mut last = None;
+    for round in 0..20 {
+        let piece = begin(&queue, &pool);
+        places.push(piece);
+        give(&queue, fill(piece, &[0], 8), &[]);
+        give(&queue, run(&entry, piece, round), &[]);
+        give(&queue, run(&entry, piece, 1), &[]);
+        let to = seen.address().offset(8 * round as usize);
+        last = Some(give(&queue, copy(piece, to, 8), &[]));
+        end(&queue, &pool, piece);
+    }
+    places.dedup();
+    assert_eq!(places.len(), 1, "it serves again");
+    fake.resume();
+    assert!(outcome(&queue, last.unwrap()).is_ok());
+    for round in 0..20 {
+        let place = seen.address().offset(8 * round).as_ptr::<u64>();
+        // SAFETY: the copies have ended, and filled it.
+        assert_eq!(unsafe { place.read() }, 6 * (round as u64 + 1));
+    }
 }
 
 #[test]
@@ -86,7 +118,7 @@ fn a_program_is_unloaded_when_nobody_holds_it_or_runs_it() {
     let program = load(&device, "add").unwrap();
     let entry = program.entry("add").unwrap();
     fake.pause();
-    let running = give(&queue, run(&entry, &memory, 1), &[]);
+    let running = give(&queue, run(&entry, memory.address(), 1), &[]);
     drop((program, entry));
     let next = load(&device, "number").unwrap();
     assert_eq!(fake.modules(), 2, "it is running");
@@ -122,7 +154,7 @@ fn what_can_not_be_is_refused_with_the_drivers_words() {
     let memory = Memory::new(&device, MemoryKind::Device, 8).unwrap();
     let (_other, others) = devices(1);
     let elsewhere = queue(&others[0]);
-    let refused = submit(&elsewhere, run(&entry, &memory, 1), &[]).unwrap_err();
+    let refused = submit(&elsewhere, run(&entry, memory.address(), 1), &[]).unwrap_err();
     assert!(refused.to_string().contains("another device"), "{refused}");
     assert_eq!(device.free_memory(), Some(super::super::MEMORY / 2));
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use millpond_hal::HostKernel as _;
 
+use super::super::{begin, driver_pool, end};
 use super::*;
 
 /// A chain that no bench has prepared.
@@ -82,6 +83,40 @@ fn a_chain_that_has_yet_to_be_compiled_runs_at_once() {
         for name in ["Launch 1", "Scratch 0", &format!("Launch {NEW}")] {
             assert_eq!(bench.compiled(name), 1, "{name}");
         }
+    });
+}
+
+/// Memory that the driver gives begins and ends in the order of chains, whatever carries them out.
+#[test]
+fn chains_on_memory_of_a_drivers_pool_are_compiled_in_the_background() {
+    watched(|| {
+        let (bench, _, _) = Bench::prepared(None);
+        let pool = driver_pool(&bench.device);
+        let seen = Memory::new(&bench.device, MemoryKind::Host, 100).expect("memory");
+        let mut places = Vec::new();
+        let mut round = |chain| {
+            let piece = begin(&bench.queue, &pool);
+            places.push(piece);
+            give(&bench.queue, fill(piece, &[7], 100), &[]);
+            bench.fake.calls();
+            bench.launch(&Arc::new(Bump::chain(100, chain)), &[piece], &[]);
+            let point = give(&bench.queue, copy(piece, seen.address(), 100), &[]);
+            end(&bench.queue, &pool, piece);
+            assert_eq!(outcome(&bench.queue, point), Ok(()));
+            assert_eq!(bench.bytes(&seen, 100), [8; 100]);
+            bench.launches()
+        };
+        let gate = bench.hold_compiler();
+        for _ in 0..10 {
+            assert_eq!(round(NEW), MEANWHILE);
+        }
+        bench.await_compiler();
+        gate.open(Ok(()));
+        while round(NEW) != 1 {
+            thread::yield_now();
+        }
+        places.dedup();
+        assert_eq!(places.len(), 1, "it serves again");
     });
 }
 
