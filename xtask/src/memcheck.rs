@@ -5,9 +5,9 @@
 //! the runtime's own tests don't use. AddressSanitizer needs the nightly compiler, which builds the
 //! tests anew; leaks are left to Valgrind, since test programs end with their devices open.
 //!
-//! The examples are built against an installed wheel as ever, those in C and C++ with the sanitizers of the system's
-//! compiler; their own tests run in an interpreter under the checker, and count what they leave. Valgrind takes what the
-//! C library does under an interpreter for faults, so it runs the program in C.
+//! The examples are built against an installed wheel as ever, for AddressSanitizer with that of the system's compiler,
+//! which those in Rust have no part in; their own tests run in an interpreter under the checker, and count what they
+//! leave.
 
 use crate::failure::Outcome;
 use crate::options::Options;

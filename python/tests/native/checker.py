@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -20,10 +21,9 @@ class Checker:
 
 
 def valgrind() -> Checker:
-    """Valgrind, which reads what is built as ever."""
-    vectors = "Valgrind takes vector instructions of the C library under the interpreter for faults"
-    command = ("valgrind", "--quiet", "--error-exitcode=9")
-    return Checker("-g", command, beyond={"python": vectors})
+    """Valgrind, which reads what is built as ever, in any language."""
+    suppressed = Path(__file__).with_name("valgrind.supp")
+    return Checker("-g", ("valgrind", "--quiet", "--error-exitcode=9", f"--suppressions={suppressed}"))
 
 
 def asan() -> Checker:
