@@ -75,9 +75,10 @@ impl Small {
         let elements = ELEMENTS
             .iter()
             .find(|elements| elements.dtype == matrix.dtype)?;
-        let sides = match is_eigen(factorisation) {
-            true => &SIDES[..elements.eigen.len()],
-            false => &SIDES[..],
+        let sides = if is_eigen(factorisation) {
+            &SIDES[..elements.eigen.len()]
+        } else {
+            &SIDES[..]
         };
         let fits = sides.last().is_some_and(|&(side, _)| matrix.rows <= side);
         if matrix.rows != matrix.columns || !fits {
@@ -179,9 +180,10 @@ impl Small {
         }
         push(results as i64);
         let (_, threads) = SIDES[class];
-        let entry = match is_eigen(self.factorisation) {
-            true => self.elements.eigen[class],
-            false => self.elements.entries[class],
+        let entry = if is_eigen(self.factorisation) {
+            self.elements.eigen[class]
+        } else {
+            self.elements.entries[class]
         };
         Launches::from_iter([launch(entry, count.min(MOST_BLOCKS), threads, arguments)])
     }
