@@ -86,7 +86,9 @@ impl Ending {
         } else {
             vec![Box::new(steps), Box::new(fold)]
         };
-        kernels.iter().for_each(|kernel| kernel.begin());
+        for kernel in &kernels {
+            kernel.begin();
+        }
         kernels
     }
 }
