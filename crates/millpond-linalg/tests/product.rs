@@ -127,6 +127,111 @@ fn large_products_are_cut_and_small_ones_stay_whole() {
     assert_eq!(blocks(1, 100, 64), 1);
 }
 
+/// The product of a stack of matrices and of the same turned, as one would write it.
+fn gram(x: &[i64], layout: &Layout, (sets, rows, inner): (usize, usize, usize)) -> Vec<i64> {
+    let mut wanted = Vec::new();
+    for (s, i, j) in indices(sets, rows, rows) {
+        let at = |row, term| x[element(layout, &[s, row, term])];
+        wanted.push(
+            (0..inner)
+                .map(|k| at(i, k).wrapping_mul(at(j, k)))
+                .fold(0, i64::wrapping_add),
+        );
+    }
+    wanted
+}
+
+fn indices(a: usize, b: usize, c: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    (0..a * b * c).map(move |n| (n / (b * c), n / c % b, n % c))
+}
+
+#[test]
+fn sums_of_small_results_are_cut_and_added_in_order() {
+    let (rows, inner, columns) = (20, 300_000, 30);
+    let a = Layout::new(&[rows, inner], &[1, rows as isize], 0).unwrap();
+    let b = Layout::contiguous(&[inner, columns], 8).unwrap();
+    let c = Layout::new(&[rows, columns], &[1, rows as isize], 0).unwrap();
+    let mut x: Vec<f64> = (0..rows * inner).map(|n| (n % 13) as f64 - 6.0).collect();
+    let mut y: Vec<f64> = (0..inner * columns).map(|n| (n % 7) as f64 - 3.0).collect();
+    let mut wanted = vec![0.0; rows * columns];
+    for (left, right) in x.chunks(rows).zip(y.chunks(columns)) {
+        for (n, sum) in wanted.iter_mut().enumerate() {
+            *sum += left[n % rows] * right[n / rows];
+        }
+    }
+    for threads in [1, 2, 16] {
+        let kernel = ProductKernel::new(DType::Float64, &c, &a, &b, threads).unwrap();
+        assert_eq!(kernel.extent() > 1, threads > 1);
+        for chunk in [1, 3, 100] {
+            let mut z = vec![f64::NAN; rows * columns];
+            let operands = &mut [bytes_of(&mut z), bytes_of(&mut x), bytes_of(&mut y)];
+            run(&kernel, operands, chunk).unwrap();
+            assert_eq!(z, wanted, "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn products_with_their_own_transposes_are_computed_once() {
+    let mut seen = [false; 2];
+    for (rows, inner, threads) in [
+        (300, 40, 1),
+        (200, 200, 2),
+        (140, 600, 8),
+        (140, 4, 2),
+        (140, 0, 2),
+    ] {
+        let matrix = rows * inner;
+        let layout = |strides: &[isize]| Layout::new(&[2, rows, inner], strides, 0).unwrap();
+        let a = layout(&[matrix as isize, 1, rows as isize]);
+        let b = Layout::new(&[2, inner, rows], &[matrix as isize, rows as isize, 1], 0).unwrap();
+        let c = Layout::new(
+            &[2, rows, rows],
+            &[(rows * rows) as isize, 1, rows as isize],
+            0,
+        )
+        .unwrap();
+        let mut x: Vec<i64> = (0..=2 * matrix as i64)
+            .map(|n| n * 0x1234_5678_9abc)
+            .collect();
+        let mut y = x.clone();
+        let wanted = gram(&x, &a, (2, rows, inner));
+        let plain = ProductKernel::new(DType::Int64, &c, &a, &b, threads).unwrap();
+        let plain_extent = plain.extent();
+        let kernel = plain.with_one_base(threads);
+        seen[usize::from(kernel.extent() != plain_extent)] = true;
+        for chunk in [1, 100] {
+            let mut z = vec![1_i64; 2 * rows * rows];
+            let operands = &mut [bytes_of(&mut z), bytes_of(&mut x), bytes_of(&mut y)];
+            run(&kernel, operands, chunk).unwrap();
+            assert_eq!(z, wanted, "{rows} {inner} {threads}");
+        }
+    }
+    assert_eq!(seen, [true; 2], "some are mirrored and some are too small");
+}
+
+#[test]
+fn only_the_same_matrix_turned_is_mirrored() {
+    let (size, item) = (512, 8);
+    let x = Layout::contiguous(&[size, size], item).unwrap();
+    let turned = Layout::new(&[size, size], &[1, size as isize], 0).unwrap();
+    let behind = Layout::new(&[size, size], &[1, size as isize], 1).unwrap();
+    let extent = |lhs: &Layout, rhs: &Layout| {
+        let kernel = ProductKernel::new(DType::Float64, &x, lhs, rhs, 2).unwrap();
+        (kernel.extent(), kernel.with_one_base(2).extent())
+    };
+    for (lhs, rhs, is_mirrored) in [
+        (&x, &turned, true),
+        (&turned, &x, true),
+        (&x, &x, false),
+        (&turned, &turned, false),
+        (&x, &behind, false),
+    ] {
+        let (plain, other) = extent(lhs, rhs);
+        assert_eq!(plain != other, is_mirrored, "{lhs:?} {rhs:?}");
+    }
+}
+
 #[test]
 fn operands_that_do_not_fit_are_refused() {
     let a = Layout::contiguous(&[2, 3], 8).unwrap();

@@ -7,7 +7,8 @@ use millpond_kernel::host::gather::gather;
 use millpond_kernel::host::level::{Work, at_level};
 use millpond_kernel::simd;
 
-use super::{Block, Size};
+use super::Size;
+use super::block::Block;
 use crate::number::Number;
 
 /// Rows of a panel.

@@ -1,21 +1,20 @@
 //! Products of the matrices of two stacks.
 //!
-//! The result is cut into blocks, enough for all threads to have some and large enough that
-//! packing the operands anew for each costs little; a stack of many small products is cut between
-//! them only. Blocks depend on shapes and on the number of threads, so the same device gives the
-//! same bits each time.
+//! `cut` says which pieces products are made in.
 //!
 //! Floats are multiplied by the library `gemm`; integers here, as no library has them, and small
 //! matrices of any dtype.
 
+mod block;
+mod cut;
 mod half;
 mod integer;
+mod parts;
 mod small;
 
 use std::fmt;
 use std::ops::Range;
 
-use gemm::Parallelism;
 use millpond_hal::library::{LibraryWork, Matrix, Task};
 use millpond_hal::{Address, Footprint, HostKernel, KernelError};
 use millpond_kernel::template::space::Space;
@@ -26,21 +25,12 @@ use num_complex::Complex;
 use crate::error::LinalgError;
 use crate::number::{Number, check_dtype, with_number};
 use crate::stack::{Extents, check_shape, outer, stacked, steps, work_of};
+use block::Block;
+use cut::{Cut, Piece};
+use parts::Parts;
 use small::Sequence;
 
 const OPERATION: &str = "matmul";
-
-/// Multiplications that a block should have at least: about a tenth of a millisecond.
-const LEAST_BLOCK: usize = 1 << 21;
-
-/// The same for products with a vector.
-const LEAST_THIN: usize = 1 << 17;
-
-/// Blocks for each thread: enough that one which joins late doesn't hold the others up.
-const BLOCKS_PER_THREAD: usize = 4;
-
-/// Sizes of blocks are multiples of this: whole vectors and whole lines of the caches.
-const ALIGNED: usize = 64;
 
 /// Multiplications worth a thread of their own, where there are many products.
 const GRAIN: usize = 1 << 17;
@@ -57,10 +47,9 @@ pub struct ProductKernel {
     size: Size,
     /// Steps along rows and columns, of the result and of both operands, in elements.
     steps: [[isize; 2]; 3],
-    /// Rows and columns of a block.
-    block: [usize; 2],
-    /// Blocks of a product along its rows and its columns.
-    blocks: [usize; 2],
+    cut: Cut,
+    /// Parts of sums, where there are several of each.
+    parts: Parts,
     extents: Extents,
     shapes: [Shape; 2],
 }
@@ -71,22 +60,6 @@ struct Size {
     rows: usize,
     columns: usize,
     inner: usize,
-}
-
-impl Size {
-    /// Multiplications.
-    fn work(self) -> usize {
-        self.rows
-            .saturating_mul(self.columns)
-            .saturating_mul(self.inner)
-    }
-}
-
-/// A part of a product: addresses of its first elements, and steps in elements.
-struct Block {
-    size: Size,
-    addresses: [*mut u8; 3],
-    steps: [[isize; 2]; 3],
 }
 
 impl ProductKernel {
@@ -135,25 +108,47 @@ impl ProductKernel {
         let [o, l, r] = &outers;
         let operands = [Some((o, item)), Some((l, item)), Some((r, item))];
         let products = Space::new(o.shape(), &operands);
-        let block = if small::is_small(size) && !is_half(dtype) {
-            [rows, columns]
+        let cut = if is_half(dtype) {
+            // Parts of their sums would be rounded each.
+            Cut::of(size, products.size(), threads).with_whole_sums()
+        } else if small::is_small(size) {
+            Cut::whole(size)
         } else {
-            block_of(size, products.size(), threads)
+            Cut::of(size, products.size(), threads)
         };
-        let blocks = [
-            rows.div_ceil(block[0].max(1)),
-            columns.div_ceil(block[1].max(1)),
-        ];
         Ok(Self {
             dtype,
-            products,
             size,
             steps,
-            block,
-            blocks,
+            cut,
+            parts: parts_of(&cut, &products),
+            products,
             extents,
             shapes,
         })
+    }
+
+    /// The same kernel for operands that are addressed by one base, on a device with this many
+    /// threads. If the second is the first one turned, such as in `x.T @ x`, the result equals its
+    /// own transpose, and what lies below its diagonal is copied from above.
+    #[must_use]
+    pub fn with_one_base(mut self, threads: usize) -> Self {
+        let is_cut = !small::is_small(self.size) && !is_half(self.dtype);
+        if is_cut && self.multiplies_its_own_transpose() {
+            self.cut = Cut::mirrored(self.size, self.products.size(), threads);
+            self.parts = parts_of(&self.cut, &self.products);
+        }
+        self
+    }
+
+    fn multiplies_its_own_transpose(&self) -> bool {
+        let [_, lhs, rhs] = self.steps;
+        let [_, first, second, _] = self.products.locate(0);
+        let mut axes = self.products.axes().iter();
+        self.size.rows == self.size.columns
+            && lhs == [rhs[1], rhs[0]]
+            && first == second
+            && axes.all(|axis| axis.strides[1] == axis.strides[2])
     }
 
     /// Computes small products, each of which is one piece.
@@ -161,7 +156,7 @@ impl ProductKernel {
     /// # Safety
     /// As for [`HostKernel::run`].
     unsafe fn run_small(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
-        let first = self.piece(range.start, bases);
+        let first = self.block(range.start, &self.cut.piece(0), bases);
         check_aligned(&first.addresses, self.dtype)?;
         let strides = self
             .products
@@ -193,28 +188,23 @@ impl ProductKernel {
         Ok(())
     }
 
-    /// The piece of this number.
-    fn piece(&self, number: usize, bases: &[Address]) -> Block {
-        let [along_rows, along_columns] = self.blocks;
-        let (product, rest) = (
-            number / (along_rows * along_columns),
-            number % (along_rows * along_columns),
-        );
-        let (row, column) = (rest / along_columns, rest % along_columns);
-        let (row, column) = (row * self.block[0], column * self.block[1]);
+    /// A piece of a product.
+    fn block(&self, product: usize, piece: &Piece, bases: &[Address]) -> Block {
         let offsets = self.products.locate(product);
         let [output, lhs, rhs] = self.steps;
+        let [row, column, term] =
+            [&piece.rows, &piece.columns, &piece.inner].map(|range| range.start as isize);
         let inside = [
-            output[0] * row as isize + output[1] * column as isize,
-            lhs[0] * row as isize,
-            rhs[1] * column as isize,
+            output[0] * row + output[1] * column,
+            lhs[0] * row + lhs[1] * term,
+            rhs[0] * term + rhs[1] * column,
         ];
         let item = self.dtype.size() as isize;
         Block {
             size: Size {
-                rows: self.block[0].min(self.size.rows - row),
-                columns: self.block[1].min(self.size.columns - column),
-                inner: self.size.inner,
+                rows: piece.rows.len(),
+                columns: piece.columns.len(),
+                inner: piece.inner.len(),
             },
             addresses: std::array::from_fn(|operand| {
                 let base: *mut u8 = bases[operand].as_ptr();
@@ -223,6 +213,76 @@ impl ProductKernel {
             steps: self.steps,
         }
     }
+
+    /// Computes a piece.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`].
+    unsafe fn compute(&self, number: usize, bases: &[Address]) -> Result<(), KernelError> {
+        let pieces = self.cut.pieces();
+        let piece = self.cut.piece(number % pieces);
+        let mut block = self.block(number / pieces, &piece, bases);
+        check_aligned(&block.addresses, self.dtype)?;
+        if self.cut.parts() > 1 {
+            let Size { rows, columns, .. } = block.size;
+            let mut sums = parts::room(rows * columns * self.dtype.size())?;
+            block.addresses[0] = sums.as_mut_ptr().cast();
+            block.steps[0] = [columns as isize, 1];
+            // SAFETY: as the caller vouches, and results go to room for them.
+            unsafe { block.compute(self.dtype) };
+            self.parts.keep(number, sums);
+            return Ok(());
+        }
+        // SAFETY: the caller vouches for the operands, of which these are elements, now known to be
+        // aligned; no other piece has elements of this one's result, nor of its mirror image.
+        unsafe { block.compute(self.dtype) };
+        if self.cut.mirrors(&piece) {
+            macro_rules! mirror {
+                ($t:ty) => {
+                    // SAFETY: as above; the block was written just now.
+                    unsafe { block.mirror::<$t>(self.image(&block, &piece)) }
+                };
+            }
+            with_number!(self.dtype, mirror, mirror);
+        }
+        Ok(())
+    }
+
+    /// The address of the element of the result that mirrors the first of a block.
+    fn image(&self, block: &Block, piece: &Piece) -> *mut u8 {
+        let [rows, columns] = self.steps[0];
+        let distance = piece.columns.start as isize - piece.rows.start as isize;
+        let item = self.dtype.size() as isize;
+        block.addresses[0].wrapping_offset((rows - columns) * distance * item)
+    }
+
+    /// Adds the parts of all blocks.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::finish`], with elements of `T`, aligned.
+    unsafe fn merge<T: Number>(&self, bases: &[Address]) {
+        let (blocks, parts) = (self.cut.blocks(), self.cut.parts());
+        for number in 0..self.products.size() * blocks {
+            let sums = self.parts.sum::<T>(number * parts, parts);
+            let piece = self.cut.piece(number % blocks * parts);
+            let block = self.block(number / blocks, &piece, bases);
+            // SAFETY: elements of the result; nobody else touches them.
+            unsafe { block.fill(parts::elements::<T>(&sums)) };
+            if self.cut.mirrors(&piece) {
+                // SAFETY: as above.
+                unsafe { block.mirror::<T>(self.image(&block, &piece)) };
+            }
+        }
+    }
+}
+
+/// Places for the parts of all products, if sums have several.
+fn parts_of(cut: &Cut, products: &Space) -> Parts {
+    Parts::new(if cut.parts() > 1 {
+        products.size() * cut.pieces()
+    } else {
+        0
+    })
 }
 
 const fn is_half(dtype: DType) -> bool {
@@ -242,98 +302,6 @@ fn join_rows(outers: &[Layout; 3], steps: &[[isize; 2]; 3], rows: usize) -> Opti
     }
     let [a, b, c] = outers;
     Some([outer(a, 1).ok()?, outer(b, 1).ok()?, outer(c, 1).ok()?])
-}
-
-/// Rows and columns of the blocks that products are cut into.
-fn block_of(size: Size, products: usize, threads: usize) -> [usize; 2] {
-    let mut block = [size.rows, size.columns];
-    let wanted = threads.saturating_mul(BLOCKS_PER_THREAD);
-    let mut pieces = products;
-    if threads < 2 {
-        return block;
-    }
-    while pieces < wanted {
-        let axis = usize::from(block[1] >= block[0]);
-        let half = (block[axis] / 2).next_multiple_of(ALIGNED);
-        let part = block[0].saturating_mul(block[1]) / 2;
-        // Where one side is a vector, memory is what takes time.
-        let is_thin = size.rows.min(size.columns) == 1;
-        let least = if is_thin { LEAST_THIN } else { LEAST_BLOCK };
-        if half >= block[axis] || part.saturating_mul(size.inner) < least {
-            break;
-        }
-        block[axis] = half;
-        pieces *= 2;
-    }
-    block
-}
-
-impl Block {
-    /// Computes it.
-    ///
-    /// # Safety
-    /// The addresses are those of elements of `dtype`, aligned, with as many more in these steps
-    /// as the size says; those of the result may be written, and nobody else touches them.
-    unsafe fn compute(&self, dtype: DType) {
-        macro_rules! float {
-            ($t:ty) => {
-                // SAFETY: as the caller vouches.
-                unsafe { self.multiply::<$t>() }
-            };
-        }
-        macro_rules! integer {
-            ($t:ty) => {
-                // SAFETY: as the caller vouches.
-                unsafe { integer::multiply::<$t>(self) }
-            };
-        }
-        match dtype {
-            // SAFETY: as the caller vouches.
-            DType::Float16 => unsafe { self.multiply_halves::<::half::f16>() },
-            // SAFETY: as above.
-            DType::Bfloat16 => unsafe { self.multiply_halves::<::half::bf16>() },
-            _ => with_number!(dtype, float, integer),
-        }
-    }
-
-    /// The product of floats, real or complex.
-    ///
-    /// # Safety
-    /// As for [`Block::compute`], with elements of `T`.
-    unsafe fn multiply<T: Number>(&self) {
-        let Size {
-            rows,
-            columns,
-            inner,
-        } = self.size;
-        let [output, lhs, rhs] = self.addresses.map(<*mut u8>::cast::<T>);
-        let [[output_rs, output_cs], [lhs_rs, lhs_cs], [rhs_rs, rhs_cs]] = self.steps;
-        // SAFETY: the caller vouches for elements at these steps. The library reads the operands,
-        // and writes the result without reading it, as `read_dst` is false.
-        unsafe {
-            gemm::gemm(
-                rows,
-                columns,
-                inner,
-                output,
-                output_cs,
-                output_rs,
-                false,
-                lhs.cast_const(),
-                lhs_cs,
-                lhs_rs,
-                rhs.cast_const(),
-                rhs_cs,
-                rhs_rs,
-                T::default(),
-                T::ONE,
-                false,
-                false,
-                false,
-                Parallelism::None,
-            );
-        }
-    }
 }
 
 impl fmt::Debug for ProductKernel {
@@ -357,17 +325,11 @@ unsafe impl HostKernel for ProductKernel {
         if self.extents.filled == 0 {
             return 0;
         }
-        self.products.size() * self.blocks[0] * self.blocks[1]
+        self.products.size() * self.cut.pieces()
     }
 
     fn grain(&self) -> usize {
-        let [rows, columns] = self.block;
-        let work = Size {
-            rows,
-            columns,
-            inner: self.size.inner,
-        };
-        (GRAIN / work.work().max(1)).clamp(1, 1 << 12)
+        (GRAIN / self.cut.work().max(1)).clamp(1, 1 << 12)
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
@@ -379,12 +341,23 @@ unsafe impl HostKernel for ProductKernel {
             return unsafe { self.run_small(bases, range) };
         }
         for number in range {
-            let block = self.piece(number, bases);
-            check_aligned(&block.addresses, self.dtype)?;
-            // SAFETY: the caller vouches for the operands, of which these are elements, now known
-            // to be aligned; no other piece has elements of this one's result.
-            unsafe { block.compute(self.dtype) };
+            // SAFETY: the caller's promise.
+            unsafe { self.compute(number, bases) }?;
         }
+        Ok(())
+    }
+
+    unsafe fn finish(&self, bases: &[Address]) -> Result<(), KernelError> {
+        if self.cut.parts() == 1 || self.extents.filled == 0 {
+            return Ok(());
+        }
+        macro_rules! merge {
+            ($t:ty) => {
+                // SAFETY: the caller's promise; `run` found the addresses aligned.
+                unsafe { self.merge::<$t>(bases) }
+            };
+        }
+        with_number!(self.dtype, merge, merge);
         Ok(())
     }
 

@@ -128,7 +128,10 @@ fn launch(target: &Tensor, lhs: &Tensor, rhs: &Tensor) -> Result<()> {
     }
     let threads = queue.device().info().width();
     let (output, left, right) = (target.layout(), lhs.layout(), rhs.layout());
-    let kernel = ProductKernel::new(target.dtype(), output, left, right, threads)?;
+    let mut kernel = ProductKernel::new(target.dtype(), output, left, right, threads)?;
+    if lhs.memory().address() == rhs.memory().address() {
+        kernel = kernel.with_one_base(threads);
+    }
     Ok(queue.launch(kernel, &memories, nanoseconds)?)
 }
 
