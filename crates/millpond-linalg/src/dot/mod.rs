@@ -20,7 +20,7 @@ use crate::error::LinalgError;
 use crate::number::{Number, check_dtype, with_number};
 use crate::product::check_aligned;
 use crate::stack::{Extents, check_shape, outer, stacked, steps, work_of};
-use sum::Line;
+use sum::{Line, lanes};
 
 /// Elements of a piece.
 const PIECE: usize = 1 << 15;
@@ -132,13 +132,18 @@ impl DotKernel {
     ///
     /// # Safety
     /// As for [`HostKernel::run`], with elements of `T`, aligned.
-    unsafe fn compute_whole<T: Number>(&self, bases: &[Address], range: Range<usize>) {
+    unsafe fn compute_whole<T: Number, const LANES: usize>(
+        &self,
+        bases: &[Address],
+        range: Range<usize>,
+    ) {
         self.sums
             .rows(range.start, range.end - range.start, |offsets, count| {
                 for index in 0..count {
                     let at = |operand| self.address(bases, &offsets, operand, index);
+                    let line = self.line([at(1), at(2)], 0);
                     // SAFETY: vectors that the caller vouches for.
-                    let sum = unsafe { self.line([at(1), at(2)], 0).sum::<T>(self.conjugate) };
+                    let sum = unsafe { line.sum::<T, LANES>(self.conjugate) };
                     // SAFETY: an element of the result, which no other call computes.
                     unsafe { at(0).cast::<T>().write(sum) };
                 }
@@ -149,13 +154,17 @@ impl DotKernel {
     ///
     /// # Safety
     /// As for [`HostKernel::run`], with elements of `T`, aligned.
-    unsafe fn compute_pieces<T: Number>(&self, bases: &[Address], range: Range<usize>) {
+    unsafe fn compute_pieces<T: Number, const LANES: usize>(
+        &self,
+        bases: &[Address],
+        range: Range<usize>,
+    ) {
         for number in range {
             let offsets = self.sums.locate(number / self.pieces);
             let vectors = [1, 2].map(|operand| self.address(bases, &offsets, operand, 0));
             let line = self.line(vectors, number % self.pieces);
             // SAFETY: a piece of two vectors that the caller vouches for.
-            let sum = unsafe { line.sum::<T>(self.conjugate) };
+            let sum = unsafe { line.sum::<T, LANES>(self.conjugate) };
             self.keep(number, sum.to_words());
         }
     }
@@ -224,10 +233,10 @@ unsafe impl HostKernel for DotKernel {
                 if self.pieces == 1 {
                     // SAFETY: the caller's promise; steps are whole elements, so all are aligned
                     // as the first ones are.
-                    unsafe { self.compute_whole::<$t>(bases, range) };
+                    unsafe { self.compute_whole::<$t, { lanes::<$t>() }>(bases, range) };
                 } else {
                     // SAFETY: as above.
-                    unsafe { self.compute_pieces::<$t>(bases, range) };
+                    unsafe { self.compute_pieces::<$t, { lanes::<$t>() }>(bases, range) };
                 }
             };
         }

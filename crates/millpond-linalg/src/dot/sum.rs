@@ -6,8 +6,20 @@ use millpond_kernel::simd;
 
 use crate::number::Number;
 
-/// Sums that are kept side by side, so that additions needn't wait for one another.
-const LANES: usize = 64;
+/// Bytes of sums that are kept side by side, so that additions needn't wait for one another, and
+/// such sums at most.
+const SIDE_BY_SIDE: usize = 256;
+const MOST_LANES: usize = 64;
+
+/// Sums of numbers that are kept side by side.
+pub(super) const fn lanes<T>() -> usize {
+    let fitting = SIDE_BY_SIDE / size_of::<T>();
+    if fitting < MOST_LANES {
+        fitting
+    } else {
+        MOST_LANES
+    }
+}
 
 /// Elements that are gathered at a time, where a vector doesn't lie in one piece.
 const GATHERED: usize = 512;
@@ -25,17 +37,23 @@ impl Line {
     ///
     /// # Safety
     /// `length` elements of `T` may be read from each address on, in these steps; both are aligned.
-    pub(super) unsafe fn sum<T: Number>(&self, conjugate: bool) -> T {
+    pub(super) unsafe fn sum<T: Number, const LANES: usize>(&self, conjugate: bool) -> T {
         let item = size_of::<T>() as isize;
-        let mut sums = [T::default(); LANES];
         if self.steps == [item; 2] {
             // SAFETY: elements follow one another.
             let lhs = unsafe { slice(self.lhs.cast(), self.length) };
             // SAFETY: as above.
             let rhs = unsafe { slice(self.rhs.cast(), self.length) };
-            add(&mut sums, lhs, rhs, conjugate);
-            return total(&sums);
+            let mut sum = T::default();
+            let (level, to) = (simd::current(), &mut sum);
+            if conjugate {
+                at_level(level, SumProducts::<T, LANES, true> { to, lhs, rhs });
+            } else {
+                at_level(level, SumProducts::<T, LANES, false> { to, lhs, rhs });
+            }
+            return sum;
         }
+        let mut sums = [T::default(); LANES];
         let mut gathered = [[T::default(); GATHERED]; 2];
         for begin in (0..self.length).step_by(GATHERED) {
             let count = GATHERED.min(self.length - begin);
@@ -46,8 +64,14 @@ impl Line {
                 // SAFETY: `count` elements that the caller vouches for; there is room for them.
                 unsafe { gather(size_of::<T>(), from, step, to, count) };
             }
-            let [lhs, rhs] = &gathered;
-            add(&mut sums, &lhs[..count], &rhs[..count], conjugate);
+            let [lhs, rhs] = gathered.each_ref().map(|elements| &elements[..count]);
+            let level = simd::current();
+            let sums = &mut sums;
+            if conjugate {
+                at_level(level, AddProducts::<T, LANES, true> { sums, lhs, rhs });
+            } else {
+                at_level(level, AddProducts::<T, LANES, false> { sums, lhs, rhs });
+            }
         }
         total(&sums)
     }
@@ -65,51 +89,80 @@ unsafe fn slice<'a, T>(address: *const T, length: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(address, length) }
 }
 
-fn add<T: Number>(sums: &mut [T; LANES], lhs: &[T], rhs: &[T], conjugate: bool) {
-    let level = simd::current();
-    if conjugate {
-        at_level(level, AddProducts::<T, true> { sums, lhs, rhs });
-    } else {
-        at_level(level, AddProducts::<T, false> { sums, lhs, rhs });
+/// Sums products.
+struct SumProducts<'a, T, const LANES: usize, const CONJUGATE: bool> {
+    to: &'a mut T,
+    lhs: &'a [T],
+    rhs: &'a [T],
+}
+
+impl<T: Number, const LANES: usize, const CONJUGATE: bool> Work
+    for SumProducts<'_, T, LANES, CONJUGATE>
+{
+    type Home = T;
+
+    #[inline(always)]
+    fn work(self) {
+        let mut sums = [T::default(); LANES];
+        add::<T, LANES, CONJUGATE>(&mut sums, self.lhs, self.rhs);
+        *self.to = total(&sums);
     }
 }
 
-/// Adds products to the sums, in turn.
-struct AddProducts<'a, T, const CONJUGATE: bool> {
+/// Adds products to sums that are kept.
+struct AddProducts<'a, T, const LANES: usize, const CONJUGATE: bool> {
     sums: &'a mut [T; LANES],
     lhs: &'a [T],
     rhs: &'a [T],
 }
 
-impl<T: Number, const CONJUGATE: bool> Work for AddProducts<'_, T, CONJUGATE> {
+impl<T: Number, const LANES: usize, const CONJUGATE: bool> Work
+    for AddProducts<'_, T, LANES, CONJUGATE>
+{
     type Home = T;
 
     #[inline(always)]
     fn work(self) {
-        let plus = |sum: T, a: T, b: T| {
-            if CONJUGATE {
-                sum.plus_conjugate(a, b)
-            } else {
-                sum.plus(a, b)
-            }
-        };
-        let mut sums = *self.sums;
-        let (lhs, lhs_rest) = self.lhs.as_chunks::<LANES>();
-        let (rhs, rhs_rest) = self.rhs.as_chunks::<LANES>();
-        for (lhs, rhs) in lhs.iter().zip(rhs) {
-            for ((sum, &a), &b) in sums.iter_mut().zip(lhs).zip(rhs) {
-                *sum = plus(*sum, a, b);
-            }
+        add::<T, LANES, CONJUGATE>(self.sums, self.lhs, self.rhs);
+    }
+}
+
+/// Adds products to the sums, in turn.
+#[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "the compiler keeps sums in registers that are named by numbers, and only those"
+)]
+fn add<T: Number, const LANES: usize, const CONJUGATE: bool>(
+    sums: &mut [T; LANES],
+    lhs: &[T],
+    rhs: &[T],
+) {
+    let plus = |sum: T, a: T, b: T| {
+        if CONJUGATE {
+            sum.plus_conjugate(a, b)
+        } else {
+            sum.plus(a, b)
         }
-        for ((sum, &a), &b) in sums.iter_mut().zip(lhs_rest).zip(rhs_rest) {
-            *sum = plus(*sum, a, b);
+    };
+    let (lhs, lhs_rest) = lhs.as_chunks::<LANES>();
+    let (rhs, rhs_rest) = rhs.as_chunks::<LANES>();
+    // Apart from those that the rest is added to, whose number isn't known.
+    let mut kept = *sums;
+    for (a, b) in lhs.iter().zip(rhs) {
+        for lane in 0..LANES {
+            kept[lane] = plus(kept[lane], a[lane], b[lane]);
         }
-        *self.sums = sums;
+    }
+    *sums = kept;
+    for ((sum, &a), &b) in sums.iter_mut().zip(lhs_rest).zip(rhs_rest) {
+        *sum = plus(*sum, a, b);
     }
 }
 
 /// The sum of the sums, added in pairs.
-fn total<T: Number>(sums: &[T; LANES]) -> T {
+#[inline(always)]
+fn total<T: Number, const LANES: usize>(sums: &[T; LANES]) -> T {
     let mut sums = *sums;
     let mut count = LANES;
     while count > 1 {
