@@ -21,7 +21,7 @@ use crate::line::Line;
 use crate::plan::{self, Precision};
 
 /// The most lines that pass through the buffers together.
-const GROUP: usize = 16;
+const GROUP: usize = 32;
 
 /// Bytes of a line of the caches.
 const LINE: usize = 64;
@@ -184,7 +184,7 @@ impl TransformKernel {
             1
         } else {
             let item = items[0].max(items[1]);
-            let fitting = BUFFERS / (item * taken.max(made));
+            let fitting = BUFFERS / (item * pitch::<L::Input>(taken).max(pitch::<L::Output>(made)));
             fitting.clamp(LINE / item, NEIGHBOURS / item).min(GROUP)
         };
         let most = most.min(range.end - range.start);
@@ -198,10 +198,10 @@ impl TransformKernel {
             scratch: vec![Complex::default(); scratch],
         };
         if !(run.reads_in_place && run.writes_in_place && line.keeps_input()) {
-            run.input = vec![L::Input::default(); taken * most];
+            run.input = vec![L::Input::default(); pitch::<L::Input>(taken) * most];
         }
         if !run.writes_in_place {
-            run.output = vec![L::Output::default(); made * most];
+            run.output = vec![L::Output::default(); pitch::<L::Output>(made) * most];
         }
         let strides = self.lines.axes().last().map_or([0; 4], |axis| axis.strides);
         let count = range.end - range.start;
@@ -250,6 +250,12 @@ impl TransformKernel {
         // SAFETY: the caller's promise.
         unsafe { self.lines(&plan, bases, range) };
     }
+}
+
+/// Elements from one line of a buffer to the next: an odd number of the caches' lines, for else the
+/// same elements of all lines would displace one another.
+const fn pitch<T>(length: usize) -> usize {
+    (((length * size_of::<T>()).div_ceil(LINE)) | 1) * LINE / size_of::<T>()
 }
 
 /// A layout without one of its axes, at its first element.
@@ -302,7 +308,7 @@ impl<L: Line> Run<'_, L> {
                 // SAFETY: the elements of a line of the result, which nobody else touches.
                 unsafe { std::slice::from_raw_parts_mut(to.cast(), made) }
             } else {
-                &mut self.output[index * made..][..made]
+                &mut self.output[index * pitch::<L::Output>(made)..][..made]
             };
             if in_place {
                 let from = group
@@ -313,12 +319,12 @@ impl<L: Line> Run<'_, L> {
                 if self.line.keeps_input() {
                     self.line.transform_kept(input, output, &mut self.scratch);
                 } else {
-                    self.input.copy_from_slice(input);
-                    self.line
-                        .transform(&mut self.input, output, &mut self.scratch);
+                    let buffer = &mut self.input[..taken];
+                    buffer.copy_from_slice(input);
+                    self.line.transform(buffer, output, &mut self.scratch);
                 }
             } else {
-                let buffer = &mut self.input[index * taken..][..taken];
+                let buffer = &mut self.input[index * pitch::<L::Input>(taken)..][..taken];
                 self.line.transform(buffer, output, &mut self.scratch);
             }
             if self.kernel.scale != 1.0 {
@@ -338,16 +344,17 @@ impl<L: Line> Run<'_, L> {
     unsafe fn gather(&mut self, group: &Group) {
         let [taken, ..] = self.line.lengths();
         let (given, step) = (self.kernel.given, self.kernel.steps[1]);
+        let pitch = pitch::<L::Input>(taken);
         for element in 0..given {
             let from = group.input.wrapping_offset(step * element as isize);
             for index in 0..group.count {
                 let from = from.wrapping_offset(group.strides[1] * index as isize);
                 // SAFETY: an element of a line, as the caller vouches.
-                self.input[index * taken + element] = unsafe { from.cast::<L::Input>().read() };
+                self.input[index * pitch + element] = unsafe { from.cast::<L::Input>().read() };
             }
         }
-        for line in self.input.chunks_exact_mut(taken).take(group.count) {
-            line[given..].fill(L::Input::default());
+        for line in self.input.chunks_exact_mut(pitch).take(group.count) {
+            line[given..taken].fill(L::Input::default());
         }
     }
 
@@ -358,11 +365,12 @@ impl<L: Line> Run<'_, L> {
     unsafe fn scatter(&self, group: &Group) {
         let [_, made, _] = self.line.lengths();
         let step = self.kernel.steps[0];
+        let pitch = pitch::<L::Output>(made);
         for element in 0..made {
             let to = group.output.wrapping_offset(step * element as isize);
             for index in 0..group.count {
                 let to = to.wrapping_offset(group.strides[0] * index as isize);
-                let value = self.output[index * made + element];
+                let value = self.output[index * pitch + element];
                 // SAFETY: an element of a line, as the caller vouches.
                 unsafe { to.cast::<L::Output>().write(value) };
             }
