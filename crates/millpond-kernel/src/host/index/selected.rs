@@ -130,22 +130,24 @@ impl Selected {
         let runs = runs && self.space.axes().len() == 1;
         for position in range.clone().step_by(TILE) {
             let count = TILE.min(range.end - position);
-            let (mut found, mut run) = (0, None);
-            // SAFETY: the caller's promise.
+            if runs {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    self.rows(mask, position, count, |first, bytes| {
+                        Bits::new(bytes).parts((first, stride), count, &mut offsets, &mut with);
+                    });
+                }
+                continue;
+            }
+            let mut found = 0;
+            // SAFETY: as above.
             unsafe {
                 self.rows(mask, position, count, |first, bytes| {
-                    let bits = Bits::new(bytes);
-                    if runs && bits.count() == count {
-                        run = Some(first);
-                    } else {
-                        found += bits.list(first, stride, &mut offsets[found..]);
-                    }
+                    found += Bits::new(bytes).list(first, stride, &mut offsets[found..]);
                 });
             }
-            match run {
-                Some(first) => with(Found::Run { first, count }),
-                None if found > 0 => with(Found::Listed(&offsets[..found])),
-                None => {}
+            if found > 0 {
+                with(Found::Listed(&offsets[..found]));
             }
         }
     }
@@ -216,24 +218,65 @@ impl Bits {
         Self(bits)
     }
 
-    fn count(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
     /// Lists where bits are set, `stride` apart from `first` on; how many there are.
     fn list(&self, first: isize, stride: isize, offsets: &mut [isize]) -> usize {
         let mut found = 0;
         for (number, &word) in self.0.iter().enumerate() {
             let begin = first + stride * (number * 64) as isize;
-            let (mut left, count) = (word, word.count_ones() as usize);
-            for offset in &mut offsets[found..][..count] {
-                *offset = begin + stride * left.trailing_zeros() as isize;
-                left &= left - 1;
-            }
-            found += count;
+            found += list(word, begin, stride, &mut offsets[found..]);
         }
         found
     }
+
+    /// Calls `with` for what is set of `count` bits, `stride` apart from `first` on: for runs of
+    /// whole words, and for lists of what stands between them.
+    fn parts(
+        &self,
+        (first, stride): (isize, isize),
+        count: usize,
+        offsets: &mut [isize],
+        mut with: impl FnMut(Found<'_>),
+    ) {
+        let (mut listed, mut run) = (0, 0..0);
+        let place = |bit: usize| first + stride * bit as isize;
+        for (number, &word) in self.0[..count.div_ceil(64)].iter().enumerate() {
+            let begin = number * 64;
+            let end = count.min(begin + 64);
+            if word.count_ones() as usize == end - begin {
+                if listed > 0 {
+                    with(Found::Listed(&offsets[..listed]));
+                    listed = 0;
+                }
+                let first = if run.is_empty() { begin } else { run.start };
+                run = first..end;
+                continue;
+            }
+            if !run.is_empty() {
+                let (first, count) = (place(run.start), run.len());
+                with(Found::Run { first, count });
+                run = 0..0;
+            }
+            listed += list(word, place(begin), stride, &mut offsets[listed..]);
+        }
+        if listed > 0 {
+            with(Found::Listed(&offsets[..listed]));
+        }
+        if !run.is_empty() {
+            let (first, count) = (place(run.start), run.len());
+            with(Found::Run { first, count });
+        }
+    }
+}
+
+/// Lists where bits of a word are set, `stride` apart from `begin` on; how many there are.
+#[inline]
+fn list(word: u64, begin: isize, stride: isize, offsets: &mut [isize]) -> usize {
+    let (mut left, count) = (word, word.count_ones() as usize);
+    for offset in &mut offsets[..count] {
+        *offset = begin + stride * left.trailing_zeros() as isize;
+        left &= left - 1;
+    }
+    count
 }
 
 /// A bit for each of 64 bytes that isn't zero.
@@ -302,8 +345,17 @@ mod tests {
                 let mut offsets = [0; TILE];
                 let bits = Bits::new(&bytes);
                 let found = bits.list(5, -3, &mut offsets);
-                assert_eq!(bits.count(), found);
                 assert_eq!(offsets[..found], wanted);
+                let mut parts = Vec::new();
+                bits.parts((5, -3), bytes.len(), &mut [0; TILE], |found| match found {
+                    Found::Listed(offsets) => parts.extend_from_slice(offsets),
+                    Found::Run { first, count } => {
+                        let last = first - 3 * (count as isize - 1);
+                        assert!(count % 64 == 0 || last == 5 - 3 * (len - 1), "words run");
+                        parts.extend((0..count as isize).map(|at| first - 3 * at));
+                    }
+                });
+                assert_eq!(parts, wanted);
                 let mut count = 0;
                 Count {
                     bytes: &bytes,
