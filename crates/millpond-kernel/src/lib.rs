@@ -56,6 +56,7 @@ pub use host::index::line::{Line, LineKernel};
 pub use host::index::mask::{MaskKernel, NonzeroKernel, Select, Supply};
 pub use host::index::pick::{Pick, PickIndex, PickKernel};
 pub use host::index::{Direction, IndexMode};
+pub use host::join::{JoinKernel, JoinPart};
 pub use host::map::{Input, MapKernel};
 pub use host::reduce::ReduceKernel;
 pub use host::scan::{Scan, ScanPlan};

@@ -5,7 +5,7 @@
 //!   operation, dtype and level. Everything else is brought into that form a *tile* at a time, in
 //!   the first-level cache, so that no operation is compiled for a stride or a cast.
 //! * [`cast`] converts between dtypes, [`gather`] moves elements to and from a tile.
-//! * [`index`] moves elements that indices or masks name.
+//! * [`index`] moves elements that indices or masks name, [`join`] those of small arrays side by side.
 //! * [`sort`], [`search`] and [`scan`] order elements, find them and accumulate them.
 //! * `stream` writes large outputs past the caches.
 //! * [`fused`] takes a tile through several operations.
@@ -22,6 +22,7 @@ pub mod fused;
 pub mod gather;
 pub mod generate;
 pub mod index;
+pub mod join;
 pub mod level;
 pub mod map;
 pub mod reduce;

@@ -1,16 +1,18 @@
 //! Arrays put together.
 
+use millpond_kernel::{JoinKernel, JoinPart};
 use millpond_types::shape::{self, normalize_axis};
 use millpond_types::{DType, Shape};
 use smallvec::SmallVec;
 
 use crate::apply::{copy_into, join};
+use crate::cost;
 use crate::creation::empty;
 use crate::data_types;
 use crate::error::{During, Error, Result};
 use crate::indexing::Index;
 use crate::operand::Operand;
-use crate::place::Place;
+use crate::place::{Home, Place};
 use crate::tensor::Tensor;
 
 /// Arrays as views of the shape that all broadcast to.
@@ -89,6 +91,10 @@ pub fn concat(arrays: &[&Tensor], axis: Option<isize>) -> Result<Tensor> {
         shape[axis] = shape[axis].saturating_add(len);
     }
     let result = empty(&shape, dtype, &place)?;
+    if is_joined_at_once(&result, arrays) {
+        join_at_once(&result, arrays, axis)?;
+        return Ok(result);
+    }
     let mut begin = 0;
     for array in arrays {
         let end = begin + array.shape()[axis] as isize;
@@ -125,9 +131,52 @@ pub fn stack(arrays: &[&Tensor], axis: isize) -> Result<Tensor> {
     shape.insert(axis, arrays.len());
     shape::check_ndim(shape.len()).during(OPERATION)?;
     let result = empty(&shape, dtype, &place)?;
+    if is_joined_at_once(&result, arrays) {
+        join_at_once(&result, arrays, axis)?;
+        return Ok(result);
+    }
     for (index, array) in arrays.iter().enumerate() {
         let target = result.along(axis, Index::At(index as isize))?;
         copy_into(&target, Operand::Tensor(array), &place.queue)?;
     }
     Ok(result)
+}
+
+/// Bytes up to which arrays are joined by few commands, each of which copies some of them. More are
+/// copied one by one, by all threads and past the caches.
+const SMALL: usize = 1 << 15;
+
+/// Whether the arrays are small and lie as the result of joining them does.
+fn is_joined_at_once(result: &Tensor, arrays: &[&Tensor]) -> bool {
+    let is_alike = |array: &&Tensor| array.dtype() == result.dtype() && array.is_contiguous();
+    result.bytes() <= SMALL
+        && result.size() > 0
+        && !Home::from(result).compiles()
+        && arrays.iter().all(is_alike)
+}
+
+/// Copies arrays to the result of joining them along an axis, old or new, some at a time.
+fn join_at_once(result: &Tensor, arrays: &[&Tensor], axis: usize) -> Result<()> {
+    let item = result.item_size();
+    let rows: usize = result.shape()[..axis].iter().product();
+    let pitch = result.bytes() / rows;
+    let mut begin = 0;
+    for arrays in arrays.chunks(JoinKernel::PARTS) {
+        let parts = arrays.iter().map(|array| JoinPart {
+            begin: array.layout().offset() * item,
+            row: array.bytes() / rows,
+        });
+        let kernel = JoinKernel::new(rows, (begin, pitch), parts);
+        let others = arrays.iter().map(|array| array.memory());
+        let operands: SmallVec<[_; 1 + JoinKernel::PARTS]> =
+            std::iter::once(result.memory()).chain(others).collect();
+        let bytes: usize = arrays.iter().map(|array| array.bytes()).sum();
+        let nanoseconds = cost::of_copy(rows, 2 * bytes);
+        result
+            .memory()
+            .home()
+            .launch(kernel, &operands, nanoseconds)?;
+        begin += bytes / rows;
+    }
+    Ok(())
 }
