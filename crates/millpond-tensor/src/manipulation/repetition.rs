@@ -1,6 +1,7 @@
 //! Elements moved along axes, or repeated: copies.
 
 use millpond_kernel::IndexMode;
+use millpond_runtime::Queue;
 use millpond_types::shape::{self, Tuple, normalize_axis};
 use millpond_types::{DType, Scalar, Shape};
 use smallvec::SmallVec;
@@ -29,7 +30,7 @@ impl Tensor {
             let shape: SmallVec<[isize; 4]> =
                 self.shape().iter().map(|&size| size as isize).collect();
             let shift = shifts.iter().map(|&shift| shift as i128).sum();
-            return flat.rolled(0, shift)?.reshape(&shape, None);
+            return flat.rolled(&[shift])?.reshape(&shape, None);
         };
         if shifts.len() != axes.len() && shifts.len() != 1 {
             let reason = format!("{} shifts for {} axes", shifts.len(), axes.len());
@@ -41,32 +42,18 @@ impl Tensor {
             let shift = shifts[index.min(shifts.len() - 1)];
             moved[normalize_axis(axis, self.ndim())?] += shift as i128;
         }
-        let mut result = self.clone();
-        for (axis, &shift) in moved.iter().enumerate() {
-            if shift != 0 {
-                result = result.rolled(axis, shift)?;
-            }
-        }
-        if result.is_same_view(self) {
-            return self.copy(Order::K);
-        }
-        Ok(result)
+        self.rolled(&moved)
     }
 
-    fn rolled(&self, axis: usize, shift: i128) -> Result<Self> {
+    /// A copy with elements moved so far along each axis.
+    fn rolled(&self, shifts: &[i128]) -> Result<Self> {
+        if shifts.iter().all(|&shift| shift == 0) {
+            return self.copy(Order::K);
+        }
         let place = Place::of(self);
         let result = empty(self.shape(), self.dtype(), &place)?;
-        let size = self.shape()[axis] as isize;
-        if self.size() == 0 {
-            return Ok(result);
-        }
-        let shift = shift.rem_euclid(size as i128) as isize;
-        for (from, to, len) in [(0, shift, size - shift), (size - shift, 0, shift)] {
-            if len > 0 {
-                let source = self.along(axis, Index::range(from, from + len))?;
-                let target = result.along(axis, Index::range(to, to + len))?;
-                copy_into(&target, (&source).into(), &place.queue)?;
-            }
+        if self.size() > 0 {
+            roll_into(&result, self, shifts, &place.queue)?;
         }
         Ok(result)
     }
@@ -198,6 +185,26 @@ impl Tensor {
         let shape: SmallVec<[isize; 4]> = shape.iter().map(|&size| size as isize).collect();
         result.reshape(&shape, None)
     }
+}
+
+/// Copies elements to where they are moved by these shifts of the last axes, which are cut in two
+/// where theirs come in at the begin again.
+fn roll_into(target: &Tensor, source: &Tensor, shifts: &[i128], queue: &Queue) -> Result<()> {
+    let Some((&shift, rest)) = shifts.split_first() else {
+        return copy_into(target, source.into(), queue);
+    };
+    let axis = source.ndim() - shifts.len();
+    let size = source.shape()[axis] as isize;
+    let shift = shift.rem_euclid(size as i128) as isize;
+    if shift == 0 {
+        return roll_into(target, source, rest, queue);
+    }
+    for (from, to, len) in [(0, shift, size - shift), (size - shift, 0, shift)] {
+        let part = source.along(axis, Index::range(from, from + len))?;
+        let place = target.along(axis, Index::range(to, to + len))?;
+        roll_into(&place, &part, rest, queue)?;
+    }
+    Ok(())
 }
 
 /// A factor of the size of an axis of a copy.
