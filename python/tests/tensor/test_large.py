@@ -118,6 +118,19 @@ def test_elements_are_accumulated(room):
         assert sums[-1].item() == -2
 
 
+@takes(9)
+def test_more_elements_than_32_bits_count_are_accumulated(room):
+    x = xp.broadcast_to(xp.asarray([1], dtype="int8"), (2 * FAR + 3,))
+    sums = xp.cumulative_sum(x, dtype="int8")
+    assert sums[2 * FAR - 2 :].tolist() == [-1, 0, 1, 2, 3]
+    assert sums[FAR - 1 : FAR + 1].tolist() == [0, 1]
+
+
+@takes(5)
+def test_neighbours_are_subtracted(room):
+    assert xp.diff(_zeros(at_3=5, at_9=-7))[FAR + 1 : FAR + 10].tolist() == [0, 5, -5, 0, 0, 0, 0, -7, 7]
+
+
 @takes(5)
 def test_places_are_read_and_written(room):
     x = _zeros(at_3=5, at_9=-7)
@@ -184,6 +197,16 @@ def test_elements_are_found(room):
     assert xp.searchsorted(ascending, wanted, side="right").tolist() == [1, FAR + 70, FAR + 70, MANY, MANY]
 
 
+@takes(8)
+def test_elements_are_ordered(room):
+    x = _zeros(at_3=5, at_9=-7)
+    ordered = xp.sort(x)
+    assert [ordered[place].item() for place in (0, 1, FAR, -2, -1)] == [-7, 0, 0, 0, 5]
+    del ordered
+    values, counts = xp.unique_counts(x)
+    assert (values.tolist(), counts.tolist()) == ([-7, 0, 5], [1, MANY - 2, 1])
+
+
 @takes(3)
 def test_the_first_of_the_order_are_found(room):
     values, indices = xp.top_k(_zeros(at_3=5, at_9=-7, at_11=5), 3)
@@ -224,3 +247,11 @@ def test_copies_of_views_have_the_elements_of_the_views(room):
 def test_products_of_vectors_are_summed(room):
     x = xp.ones(MANY, dtype="int8")
     assert xp.vecdot(x, x).item() == MANY % 256
+
+
+@takes(3)
+def test_rows_of_matrices_are_multiplied(room):
+    x = xp.zeros(TALL, dtype="int8")
+    x[-1, -2] = 3
+    product = x @ xp.ones(TALL[1], dtype="int8")
+    assert (product[-1].item(), xp.count_nonzero(product).item()) == (3, 1)

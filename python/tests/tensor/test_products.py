@@ -203,7 +203,7 @@ def test_tensors_are_contracted(dtype, shapes, axes):
     check(result, first, second, lambda a, b: np.tensordot(a, b, axes))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "float16"])
+@pytest.mark.parametrize("dtype", NUMERIC)
 def test_outer_products_of_any_size_are_exact(dtype):
     for size in range(1, 301, 13):
         first, second = normals(dtype, size), normals(dtype, size + 1, 1)
