@@ -116,6 +116,16 @@ def test_other_devices_are_refused(kind):
         x.__dlpack__(dl_device=(2, 0))
 
 
+def test_memory_of_cards_reaches_the_cpu_by_a_copy_only():
+    cards = [device for device in millpond.devices() if device.backend == "cuda"]
+    if not cards:
+        pytest.skip("there is no device with CUDA")
+    x = xp.arange(3, device=cards[0])
+    with pytest.raises(BufferError, match="by a copy only, which copy=False forbids"):
+        x.__dlpack__(dl_device=CPU, copy=False)
+    assert name(x.__dlpack__(dl_device=CPU)) == "dltensor"
+
+
 def test_streams_are_refused(kind):
     x = xp.zeros(3, usm_type=kind)
     with pytest.raises(ValueError, match="has no stream"):
