@@ -392,6 +392,17 @@ def test_the_functions_along_an_axis_broadcast_the_others(axis):
         xp.put_along_axis(ours, xp.zeros((9, 9), dtype="int64"), 0, axis=axis)
 
 
+def test_values_are_put_along_an_axis_by_name_and_by_place():
+    indices = xp.asarray([[1], [0]])
+    for put in (
+        lambda x: xp.put_along_axis(x, indices, 9, 1),
+        lambda x: xp.put_along_axis(x, indices, values=9, axis=1),
+    ):
+        x = xp.zeros((2, 2))
+        put(x)
+        assert x.tolist() == [[0, 9], [9, 0]]
+
+
 def test_extract_and_place_follow_numpy():
     theirs = np.arange(12).reshape(3, 4)
     ours = xp.asarray(theirs, copy=True)

@@ -241,7 +241,7 @@ fn put<'py>(
 ///     The array that is written.
 /// indices : Array
 ///     Integers, in as many axes as the array has; the others broadcast to the array's.
-/// vals : Array or number
+/// values : Array or number
 ///     The values; they broadcast to what `take_along_axis` would give.
 /// axis : int, optional
 ///     The axis.
@@ -278,21 +278,21 @@ fn put<'py>(
 /// [[10, 99, 20], [99, 40, 50]]
 #[pyfunction]
 #[pyo3(
-    signature = (x, indices, vals, /, *, axis=-1, mode=Mode(IndexMode::Check)),
-    text_signature = "(x, indices, vals, /, *, axis=-1, mode='raise')"
+    signature = (x, indices, /, values, axis=-1, *, mode=Mode(IndexMode::Check)),
+    text_signature = "(x, indices, /, values, axis=-1, *, mode='raise')"
 )]
 fn put_along_axis<'py>(
     py: Python<'py>,
     x: ArrayLike<'py>,
     indices: &Bound<'py, PyAny>,
-    vals: &Bound<'py, PyAny>,
+    values: &Bound<'py, PyAny>,
     #[pyo3(from_py_with = integer::integer)] axis: isize,
     mode: Mode,
 ) -> PyResult<()> {
     enter(py);
     let indices = self::indices(&x, indices, Some(axis), &mode)?.into_tensor();
-    let put = |values: Operand<'_>| x.tensor().put_along_axis(&indices, values, axis, mode.0);
-    with_operand(x.tensor(), vals, put)
+    let put = |operand: Operand<'_>| x.tensor().put_along_axis(&indices, operand, axis, mode.0);
+    with_operand(x.tensor(), values, put)
 }
 
 /// Extracts the elements of an array where a condition isn't zero, in row-major order. Waits for
