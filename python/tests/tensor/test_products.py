@@ -203,7 +203,8 @@ def test_tensors_are_contracted(dtype, shapes, axes):
     check(result, first, second, lambda a, b: np.tensordot(a, b, axes))
 
 
-@pytest.mark.parametrize("dtype", NUMERIC)
+# Products of complex numbers are rounded more than once.
+@pytest.mark.parametrize("dtype", [dtype for dtype in NUMERIC if not dtype.startswith("complex")])
 def test_outer_products_of_any_size_are_exact(dtype):
     for size in range(1, 301, 13):
         first, second = normals(dtype, size), normals(dtype, size + 1, 1)
