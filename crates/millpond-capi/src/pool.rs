@@ -27,6 +27,8 @@ structure! {
         min_driver_alloc: usize,
         /// Not 0 for memory that always holds zeros at first.
         zeroed: usize,
+        /// Not 0 for a pool of the driver's own, which is refused for kinds of which it has none.
+        native: usize,
     }
 }
 
@@ -38,6 +40,7 @@ impl Growing for Options {
         release_threshold: usize::MAX,
         min_driver_alloc: 0,
         zeroed: 0,
+        native: 0,
     };
 }
 
@@ -58,6 +61,7 @@ impl Options {
             } else {
                 Zero::Always
             },
+            native: self.native != 0,
             ..usual
         }
     }

@@ -230,6 +230,8 @@ pub struct mp_pool_options {
     pub min_driver_alloc: usize,
     /// Not 0 for memory that always holds zeros at first.
     pub zeroed: usize,
+    /// Not 0 for a pool of the driver's own, which is refused for kinds of which it has none.
+    pub native: usize,
 }
 
 /// What a pool holds, in bytes; reserved is used, pending and cached together.

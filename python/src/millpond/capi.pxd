@@ -105,6 +105,7 @@ cdef extern from "millpond_python.h" nogil:
         size_t release_threshold
         size_t min_driver_alloc
         size_t zeroed
+        size_t native
 
     ctypedef struct mp_statistics:
         size_t size

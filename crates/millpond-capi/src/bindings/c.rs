@@ -87,7 +87,7 @@ pub(super) fn header() -> String {
         let _ = writeln!(text, "}} {};\n", structure.name);
     }
     text += "/** What a pool has that nothing was said of. */\n#define MP_POOL_DEFAULTS \\\n    \
-             { sizeof(mp_pool_options), NULL, SIZE_MAX, SIZE_MAX, 0, 0 }\n\n";
+             { sizeof(mp_pool_options), NULL, SIZE_MAX, SIZE_MAX, 0, 0, 0 }\n\n";
     text += "/** The functions of the interface; later versions have more behind them. */\n";
     text += "typedef struct mp_table {\n    uint32_t version;\n    uint32_t bytes;\n";
     let functions = table::functions();

@@ -199,6 +199,8 @@ typedef struct mp_pool_options {
     size_t min_driver_alloc;
     /** Not 0 for memory that always holds zeros at first. */
     size_t zeroed;
+    /** Not 0 for a pool of the driver's own, which is refused for kinds of which it has none. */
+    size_t native;
 } mp_pool_options;
 
 /** What a pool holds, in bytes; reserved is used, pending and cached together. */
@@ -225,7 +227,7 @@ typedef struct mp_statistics {
 
 /** What a pool has that nothing was said of. */
 #define MP_POOL_DEFAULTS \
-    { sizeof(mp_pool_options), NULL, SIZE_MAX, SIZE_MAX, 0, 0 }
+    { sizeof(mp_pool_options), NULL, SIZE_MAX, SIZE_MAX, 0, 0, 0 }
 
 /** The functions of the interface; later versions have more behind them. */
 typedef struct mp_table {
