@@ -1,4 +1,4 @@
-//! How long submissions, waits, copies, fills and kernels take on the first device: each the best of
+//! How long submissions, waits, copies, fills, kernels, and allocations and frees take on the first device: each the best of
 //! some runs, with the rate where bytes are moved. Folders of Python packages may be named that have the
 //! compiler, if the system hasn't.
 //!
@@ -13,6 +13,7 @@
 )]
 
 mod kernels;
+mod pools;
 
 use std::alloc::Layout;
 use std::error::Error;
@@ -208,6 +209,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     bench.kernels()?;
     bench.transfers();
     bench.submissions()?;
+    pools::pools(device)?;
     device.shutdown();
     Ok(())
 }

@@ -45,7 +45,11 @@ fn number(name: &str) -> Option<(char, u32)> {
 fn the_page_names_every_number_and_tests_that_there_are() {
     let page = std::fs::read_to_string(root().join("docs/reference/pool-contract.md")).unwrap();
     let mut tests = BTreeSet::new();
-    for folder in ["crates/millpond-runtime", "python/tests"] {
+    for folder in [
+        "crates/millpond-runtime",
+        "crates/millpond-ur",
+        "python/tests",
+    ] {
         tests_below(&root().join(folder), &mut tests);
     }
     let mut rows: BTreeMap<(char, u32), usize> = BTreeMap::new();
