@@ -109,6 +109,13 @@ impl Block {
         Ok(())
     }
 
+    /// Ends the uses of an owner that is gone; whether other queues may still be using it.
+    #[inline]
+    pub(crate) fn forget_uses(&mut self) -> bool {
+        self.lent.end();
+        self.tracking.abandon()
+    }
+
     /// The same bytes under new ownership, leaving nothing to do for this block's destructor.
     pub(crate) fn transfer(&mut self) -> Self {
         Self {

@@ -52,6 +52,7 @@ pub(crate) use lent::Lent;
 pub struct Allocation(ManuallyDrop<Arc<Block>>);
 
 impl Allocation {
+    #[inline]
     pub(crate) fn new(block: Arc<Block>) -> Self {
         Self(ManuallyDrop::new(block))
     }

@@ -107,16 +107,24 @@ impl PoolCore {
         queue: &Arc<QueueCore>,
         bytes: usize,
     ) -> Result<Allocation> {
-        if let Some((class, size)) = self.plain_class(queue, bytes) {
-            lifecycle::check("allocate")?;
-            let mut line = queue.lock();
-            let home = || Queue::of(Arc::clone(queue));
-            let found = self.allocate_plainly(queue, &mut line, (class, size), bytes, home)?;
-            if let Some(allocation) = found {
-                return Ok(allocation);
-            }
+        // Apart, so that what is there at once comes in a register.
+        match self.allocate_at_once(queue, bytes) {
+            Some(allocation) => Ok(allocation),
+            None => self.allocate_generally(queue, bytes),
         }
-        self.allocate_generally(queue, bytes)
+    }
+
+    fn allocate_at_once(
+        self: &Arc<Self>,
+        queue: &Arc<QueueCore>,
+        bytes: usize,
+    ) -> Option<Allocation> {
+        let class = self.plain_class(queue, bytes)?;
+        if !lifecycle::is_running() {
+            return None;
+        }
+        let home = || Queue::of(Arc::clone(queue));
+        self.allocate_plainly(queue, &mut queue.lock(), class, bytes, home)
     }
 
     /// The class and size of a request of which there is so much that it has a way of its own,
@@ -130,7 +138,7 @@ impl PoolCore {
     }
 
     /// Allocates in that way, under the line. Nothing comes of it where there is more to do than
-    /// can be done there. `home` makes a handle of the queue.
+    /// can be done there, or something to complain of. `home` makes a handle of the queue.
     #[inline]
     pub(crate) fn allocate_plainly(
         self: &Arc<Self>,
@@ -139,13 +147,13 @@ impl PoolCore {
         (class, size): (Class, usize),
         bytes: usize,
         home: impl FnOnce() -> Queue,
-    ) -> Result<Option<Allocation>> {
-        line.check_open(queue)?;
-        let Some(cache) = line.cache_if_any(self.slot.index()) else {
-            return Ok(None);
-        };
-        if let Some(block) = cache.take(class, size, class::most(size)) {
-            return Ok(Some(hand_out(own(block), cache, home(), bytes, false)));
+    ) -> Option<Allocation> {
+        if line.closed {
+            return None;
+        }
+        let own = self.take_own(line, (class, size), bytes, home);
+        if own.is_some() {
+            return own;
         }
         let wish = Wish {
             queue,
@@ -154,7 +162,21 @@ impl PoolCore {
             size,
             most: class::most(size),
         };
-        Ok(self.allocate_nearby(&wish, line))
+        self.allocate_nearby(&wish, line)
+    }
+
+    /// The newest block that this line's queue freed itself (rule R1).
+    #[inline]
+    pub(crate) fn take_own(
+        &self,
+        line: &mut Line,
+        (class, size): (Class, usize),
+        bytes: usize,
+        home: impl FnOnce() -> Queue,
+    ) -> Option<Allocation> {
+        let cache = line.cache_if_any(self.slot.index())?;
+        let block = cache.take(class, size, class::most(size))?;
+        Some(hand_out(own(block), cache, home(), bytes, false))
     }
 
     /// A request about which nothing was said but its size.
@@ -372,7 +394,7 @@ fn hand_out(
     bytes: usize,
     timeless: bool,
 ) -> Allocation {
-    cache.count_in(block.capacity, bytes);
+    cache.live.count_in(block.capacity, bytes);
     block.bytes = bytes;
     block.tracking.set_timeless(timeless);
     block.home = Some(home);

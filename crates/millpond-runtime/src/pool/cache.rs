@@ -14,6 +14,7 @@ use triomphe::UniqueArc;
 use crate::memory::Block;
 use crate::pool::class::{BULKY_CLASS, CLASSES, Class};
 use crate::pool::keepers::{Keeper, Keepers, Others};
+use crate::pool::live::Live;
 use crate::pool::pile::Pile;
 use crate::pool::tally::Tally;
 use crate::queue::Native;
@@ -43,15 +44,8 @@ pub(crate) struct Cache {
     keeper: Arc<Keeper>,
     /// All who had a cache of the pool when this queue looked last.
     keepers: Others,
-    /// Whether anything was allocated or freed since this was last asked.
-    touched: bool,
-    /// Bytes of live allocations, as granted and as asked for.
-    pub(crate) used: usize,
-    pub(crate) requested: usize,
-    /// The most that `used` has been.
-    pub(crate) used_high: usize,
-    /// Live allocations.
-    pub(crate) live: usize,
+    /// What is in use of it.
+    pub(crate) live: Live,
 }
 
 impl Cache {
@@ -66,11 +60,7 @@ impl Cache {
             parked: VecDeque::new(),
             bytes: Tally::default(),
             patience: 0,
-            touched: false,
-            used: 0,
-            requested: 0,
-            used_high: 0,
-            live: 0,
+            live: Live::default(),
         }
     }
 
@@ -90,30 +80,6 @@ impl Cache {
             other.kept.may_have(class) && !Arc::ptr_eq(other, &self.keeper)
         };
         self.keepers.iter().filter(is_other)
-    }
-
-    /// Counts an allocation of this many bytes.
-    #[inline]
-    pub(crate) fn count_in(&mut self, granted: usize, requested: usize) {
-        self.used += granted;
-        self.requested += requested;
-        self.live += 1;
-        self.touched = true;
-        self.used_high = self.used_high.max(self.used);
-    }
-
-    /// Counts its end.
-    #[inline]
-    pub(crate) fn count_out(&mut self, granted: usize, requested: usize) {
-        self.used -= granted;
-        self.requested -= requested;
-        self.live -= 1;
-        self.touched = true;
-    }
-
-    /// Whether anything was allocated or freed since the last call.
-    pub(crate) fn take_touched(&mut self) -> bool {
-        std::mem::take(&mut self.touched)
     }
 
     /// The newest block that fits: of the class, or of at most `most` bytes.
@@ -199,7 +165,7 @@ impl Cache {
     /// Keeps a block of a class whose life has ended, and which nobody uses but the queue itself.
     #[inline]
     pub(crate) fn put_small(&mut self, block: UniqueArc<Block>, index: u8) {
-        self.count_out(block.capacity, block.bytes);
+        self.live.count_out(block.capacity, block.bytes);
         self.bytes.add(block.capacity);
         self.keeper.kept.note(Class::Small(index));
         self.classes[usize::from(index)].push(block);
@@ -414,7 +380,6 @@ impl fmt::Debug for Cache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cache")
             .field("bytes", &self.bytes)
-            .field("used", &self.used)
             .field("live", &self.live)
             .finish_non_exhaustive()
     }

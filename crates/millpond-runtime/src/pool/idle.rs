@@ -66,7 +66,7 @@ impl PoolCore {
         for queue in self.site.queues() {
             let blocks = queue.look(|line| {
                 let cache = line.cache_if_any(self.slot.index())?;
-                (!cache.take_touched()).then(|| cache.clear())
+                (!cache.live.take_touched()).then(|| cache.clear())
             });
             self.absorb(blocks.unwrap_or_default(), queue.native(), &mut way);
         }

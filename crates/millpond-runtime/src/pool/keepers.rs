@@ -26,11 +26,15 @@ impl Kept {
     /// Notes that there is a block of the class; under the line.
     #[inline]
     pub(crate) fn note(&self, class: Class) {
-        let (word, bit) = self.place(class);
-        let before = word.load(Relaxed);
-        if before & bit == 0 {
-            word.store(before | bit, Relaxed);
+        if !self.may_have(class) {
+            self.note_first(class);
         }
+    }
+
+    #[cold]
+    fn note_first(&self, class: Class) {
+        let (word, bit) = self.place(class);
+        word.store(word.load(Relaxed) | bit, Relaxed);
     }
 
     /// Notes that there is none; under the line.

@@ -48,6 +48,7 @@ mod handle;
 mod idle;
 mod keepers;
 mod limit;
+mod live;
 mod making;
 #[cfg(all(test, any(loom, shuttle)))]
 mod model;

@@ -36,10 +36,10 @@ impl PoolCore {
                 let Some(cache) = line.cache_if_any(self.slot.index()) else {
                     return;
                 };
-                sum.used += cache.used;
-                sum.requested += cache.requested;
-                sum.used_high += cache.used_high;
-                sum.live += cache.live;
+                sum.used += cache.live.used();
+                sum.requested += cache.live.requested();
+                sum.used_high += cache.live.used_high();
+                sum.live += cache.live.count();
                 for block in cache.blocks() {
                     if block.tracking.unfinished(queue.native()).is_empty() {
                         sum.cached += block.capacity;
@@ -68,7 +68,7 @@ impl PoolCore {
         for queue in self.site.queues() {
             queue.look(|line| {
                 if let Some(cache) = line.cache_if_any(self.slot.index()) {
-                    cache.used_high = cache.used;
+                    cache.live.reset_high();
                 }
             });
         }

@@ -127,6 +127,19 @@ impl<'q> Hold<'q> {
     pub fn allocate(&self, kind: MemoryKind, bytes: usize) -> Result<Allocation> {
         let device = self.queue.device();
         let default = device.default_pool_core(kind);
+        // What is there at once comes in a register.
+        if device.current_pools().is_default(default)
+            && let Some(allocation) = self.take(default, bytes)
+        {
+            return Ok(allocation);
+        }
+        self.allocate_otherwise(kind, bytes)
+    }
+
+    #[inline(never)]
+    fn allocate_otherwise(&self, kind: MemoryKind, bytes: usize) -> Result<Allocation> {
+        let device = self.queue.device();
+        let default = device.default_pool_core(kind);
         match device.current_pools().get(default) {
             None => self.allocate_in(default, bytes),
             Some(pool) => self.allocate_in(&pool, bytes),
@@ -140,17 +153,34 @@ impl<'q> Hold<'q> {
     #[inline]
     pub fn allocate_from(&self, pool: &Pool, bytes: usize) -> Result<Allocation> {
         self.queue.check_pool(pool)?;
+        if let Some(allocation) = self.take(pool.core(), bytes) {
+            return Ok(allocation);
+        }
         self.allocate_in(pool.core(), bytes)
     }
 
-    #[inline]
+    /// What the queue freed itself, if the line is held and nothing else is to be asked.
+    fn take(&self, pool: &PoolCore, bytes: usize) -> Option<Allocation> {
+        let class = pool.plain_class(self.queue.core(), bytes)?;
+        // SAFETY: to take a block out of a cache and to count a handle calls nobody else.
+        let line = unsafe { self.at_hand()? };
+        if line.closed || !lifecycle::is_running() {
+            return None;
+        }
+        let home = || self.spare.take().unwrap_or_else(|| self.queue.clone());
+        pool.take_own(line, class, bytes, home)
+    }
+
+    #[inline(never)]
     fn allocate_in(&self, pool: &Arc<PoolCore>, bytes: usize) -> Result<Allocation> {
         let core = self.queue.core();
-        if let Some(class) = pool.plain_class(core, bytes) {
-            lifecycle::check("allocate")?;
+        if let Some(class) = pool.plain_class(core, bytes)
+            && lifecycle::is_running()
+        {
             let mut line = self.line();
-            let home = || self.spare.take().unwrap_or_else(|| self.queue.clone());
-            if let Some(allocation) = pool.allocate_plainly(core, &mut line, class, bytes, home)? {
+            let home = || self.queue.clone();
+            let found = pool.allocate_plainly(core, &mut line, class, bytes, home);
+            if let Some(allocation) = found {
                 self.held.line.set(Some(line));
                 return Ok(allocation);
             }
@@ -161,6 +191,39 @@ impl<'q> Hold<'q> {
     /// The same as dropping the allocation, which may be any.
     #[inline]
     pub fn free(&self, allocation: Allocation) {
+        if let Err(allocation) = self.put(allocation) {
+            self.free_otherwise(allocation);
+        }
+    }
+
+    /// Takes a block back that the queue keeps, if the line is held and nobody else is to be told.
+    #[inline]
+    fn put(&self, allocation: Allocation) -> std::result::Result<(), Allocation> {
+        if !lifecycle::is_running() {
+            return Err(allocation);
+        }
+        let mut block = allocation.try_into_unique()?;
+        let is_ours = block.home.as_ref() == Some(self.queue);
+        let concerns_others =
+            block.tag.is_some() || block.tracking.has_others() || block.lent.is_to_stream();
+        if is_ours
+            && !concerns_others
+            // SAFETY: to put a block into a cache calls nobody else.
+            && let Some(line) = unsafe { self.at_hand() }
+            && line.window.is_none()
+            && let Some((cache, index)) = line.room_for(&block)
+        {
+            block.forget_uses();
+            let home = block.home.take();
+            cache.put_small(block, index);
+            self.spare.set(home);
+            return Ok(());
+        }
+        Err(Allocation::new(block.shareable()))
+    }
+
+    #[inline(never)]
+    fn free_otherwise(&self, allocation: Allocation) {
         if !lifecycle::is_running() {
             return drop(allocation);
         }
@@ -185,6 +248,21 @@ impl<'q> Hold<'q> {
             self.held.line.set(Some(line));
         }
         self.spare.set(home);
+    }
+
+    /// The line, if it is held.
+    ///
+    /// # Safety
+    /// While the answer is used, no call is made of this hold, nor one that could interrupt it.
+    #[inline]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the line lies in a cell, and the caller is its only user"
+    )]
+    unsafe fn at_hand(&self) -> Option<&mut Line> {
+        // SAFETY: only this thread gets at the place, by calls that the caller doesn't make meanwhile.
+        let held = unsafe { &mut *self.held.line.as_ptr() };
+        held.as_deref_mut()
     }
 
     /// The line, as it was held or locked again.

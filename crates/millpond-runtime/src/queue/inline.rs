@@ -96,10 +96,7 @@ impl QueueCore {
                 return None;
             }
             let home = || Queue::of(Arc::clone(self));
-            memory = match pool.allocate_plainly(self, &mut line, class, bytes, home) {
-                Ok(memory) => memory?,
-                Err(error) => return Some(Err(error)),
-            };
+            memory = pool.allocate_plainly(self, &mut line, class, bytes, home)?;
             bases[0] = memory.address();
             answer = self
                 .is_quiet(&line, &[&memory])

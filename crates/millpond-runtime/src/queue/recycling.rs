@@ -6,7 +6,7 @@ use std::sync::Arc;
 use triomphe::UniqueArc;
 
 use crate::memory::{Block, Source};
-use crate::pool::{Class, LEAST_CACHE_LIMIT, Way};
+use crate::pool::{Cache, Class, LEAST_CACHE_LIMIT, Way};
 use crate::queue::hold::interrupt;
 use crate::queue::{Line, QueueCore};
 
@@ -15,6 +15,26 @@ pub(super) struct Leaving<'a> {
     blocks: Vec<UniqueArc<Block>>,
     /// Begun while they were still where others find them.
     way: Way<'a>,
+}
+
+impl Line {
+    /// The cache for a block that is freed, with its class, if it is of those that are freed all the
+    /// time: there is room for it, and nobody to ask.
+    #[inline]
+    pub(super) fn room_for(&mut self, block: &Block) -> Option<(&mut Cache, u8)> {
+        let Source::Pool { pool, class } = &block.source else {
+            return None;
+        };
+        let Class::Small(index) = *class else {
+            return None;
+        };
+        if !pool.is_plain() {
+            return None;
+        }
+        let cache = self.cache_if_any(pool.slot.index())?;
+        let has_room = cache.bytes().has_room(block.capacity, &LEAST_CACHE_LIMIT);
+        has_room.then_some((cache, index))
+    }
 }
 
 impl QueueCore {
@@ -31,12 +51,11 @@ impl QueueCore {
     /// Ends the life of a block that nobody else has; whether other queues may still be using it.
     #[inline]
     pub(super) fn end(&self, block: &mut Block) -> bool {
-        block.lent.end();
         let is_plain = matches!(&block.source, Source::Pool { pool, .. } if pool.is_plain());
         if !is_plain || block.tag.is_some() {
             self.tell_end(block);
         }
-        block.tracking.abandon()
+        block.forget_uses()
     }
 
     /// Tells all who want to know of it that a block's life ends.
@@ -63,17 +82,7 @@ impl QueueCore {
         if let Some(window) = &line.window {
             window.forget(&block);
         }
-        // What is freed all the time: there is room for it, and nobody to ask.
-        if let Source::Pool {
-            pool,
-            class: Class::Small(index),
-        } = &block.source
-            && !parked
-            && pool.is_plain()
-            && let Some(cache) = line.cache_if_any(pool.slot.index())
-            && cache.bytes().has_room(block.capacity, &LEAST_CACHE_LIMIT)
-        {
-            let index = *index;
+        if !parked && let Some((cache, index)) = line.room_for(&block) {
             cache.put_small(block, index);
             return None;
         }
@@ -97,7 +106,7 @@ impl QueueCore {
         let stays = class != Class::Dedicated && !pool.is_closed();
         // There always is one: it counts its queue's live blocks.
         if let Some(cache) = line.cache_if_any(slot) {
-            cache.count_out(block.capacity, block.bytes);
+            cache.live.count_out(block.capacity, block.bytes);
             if stays {
                 cache.put(block, class, parked);
                 if cache.is_full(limit) {
