@@ -172,7 +172,9 @@ fn replacement<A: Allocator>(allocator: &A) -> Duration {
             allocator.free(old);
         }
     });
-    live.into_iter().for_each(|memory| allocator.free(memory));
+    for memory in live {
+        allocator.free(memory);
+    }
     allocator.wait();
     many / MANY
 }

@@ -127,12 +127,9 @@ impl<T: Number, const LANES: usize, const CONJUGATE: bool> Work
     }
 }
 
-/// Adds products to the sums, in turn.
+/// Adds products to the sums, in turn. Sums are named by numbers: only such ones does the compiler
+/// keep in registers.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "the compiler keeps sums in registers that are named by numbers, and only those"
-)]
 fn add<T: Number, const LANES: usize, const CONJUGATE: bool>(
     sums: &mut [T; LANES],
     lhs: &[T],

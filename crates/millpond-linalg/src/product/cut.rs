@@ -84,7 +84,11 @@ impl Cut {
     /// The same blocks, with sums that aren't cut.
     pub(super) fn with_whole_sums(self) -> Self {
         let [rows, columns, _] = self.block;
-        Self::new(self.size, [rows, columns, self.size.inner], self.is_mirrored)
+        Self::new(
+            self.size,
+            [rows, columns, self.size.inner],
+            self.is_mirrored,
+        )
     }
 
     /// Pieces of products of matrices and their own transposes.
