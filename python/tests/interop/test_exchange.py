@@ -23,6 +23,9 @@ FLOAT, COMPLEX = 2, 5
 KINDS = ["device", "shared", "host"]
 READ_ONLY = 1
 
+#: Consumers here look at elements where they are; those of cards have tests of their own.
+pytestmark = pytest.mark.host
+
 CARDS = [device for device in millpond.devices() if device.backend == "cuda"]
 
 

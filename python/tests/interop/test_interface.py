@@ -101,6 +101,7 @@ def test_a_dictionary_is_one():
         xp.asarray(Shown([1]))
 
 
+@pytest.mark.host
 def test_memory_without_cuda_shows_none_of_it():
     assert not hasattr(xp.ones(3), "__cuda_array_interface__")
 

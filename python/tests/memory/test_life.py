@@ -202,6 +202,7 @@ def test_memory_in_order_is_an_array_once_it_is_wrapped(line):
     assert xp.all(array == 0)
 
 
+@pytest.mark.host
 def test_bad_arguments_are_refused(line, device):
     (part,) = device.partition([1])
     for message, call in {

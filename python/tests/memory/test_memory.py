@@ -42,7 +42,7 @@ def test_memory_knows_what_it_is(kind, line, device):
 
 def test_memory_is_of_the_default_queue_unless_told_otherwise(kind, device):
     assert kind(8).queue == device.default_queue
-    assert kind(8, device="cpu").queue == device.default_queue
+    assert kind(8, device=str(device)).queue == device.default_queue
     assert kind(8, device=device).device == device
 
 
@@ -63,8 +63,8 @@ def test_memory_may_be_empty(kind):
     memory.fill(1)
 
 
-def test_more_memory_than_there_is_is_explained(kind):
-    with pytest.raises(millpond.OutOfMemoryError, match=f"out of {NAMES[kind]} memory on cpu") as caught:
+def test_more_memory_than_there_is_is_explained(kind, device):
+    with pytest.raises(millpond.OutOfMemoryError, match=f"out of {NAMES[kind]} memory on {device}") as caught:
         kind(1 << 60)
     assert isinstance(caught.value, MemoryError)
     assert caught.value.requested == 1 << 60
@@ -191,6 +191,7 @@ def test_a_byte_is_a_byte(kind, byte):
         kind(4).fill(byte)
 
 
+@pytest.mark.host
 def test_a_buffer_of_the_memory_itself_is_refused(host_kind):
     owner = bytearray(8)
     memory = host_kind.wrap(owner)
@@ -319,6 +320,7 @@ def test_a_buffer_keeps_the_memory(host_kind, live):
     assert live() == before
 
 
+@pytest.mark.host
 def test_wrapped_memory_is_the_objects_own(host_kind):
     owner = bytearray(b"abcd")
     memory = host_kind.wrap(owner)
@@ -331,6 +333,7 @@ def test_wrapped_memory_is_the_objects_own(host_kind):
     assert memory.tobytes() == b"yxxx"
 
 
+@pytest.mark.host
 def test_m3_wrapped_memory_keeps_the_object_until_its_last_use(host_kind, line):
     class Owner(bytearray):
         pass
@@ -349,6 +352,7 @@ def test_m3_wrapped_memory_keeps_the_object_until_its_last_use(host_kind, line):
     assert target.tobytes() == b"abcd"
 
 
+@pytest.mark.host
 def test_wrapped_memory_is_read_only_if_the_object_is(host_kind):
     memory = host_kind.wrap(b"abcd")
     assert memory.read_only
@@ -363,6 +367,7 @@ def test_wrapped_memory_is_read_only_if_the_object_is(host_kind):
         host_kind(4).copy_to(memory)
 
 
+@pytest.mark.host
 def test_a_buffer_cannot_be_resized_while_it_is_wrapped(host_kind):
     owner = bytearray(8)
     memory = host_kind.wrap(owner)
@@ -382,6 +387,7 @@ def test_references_to_objects_are_no_bytes(dtype):
             call(array)
 
 
+@pytest.mark.host
 def test_records_are_bytes():
     assert HostMemory.wrap(np.zeros(2, dtype=[("Object", "i4")])).nbytes == 8
 
@@ -397,6 +403,7 @@ def test_what_cannot_be_wrapped_is_told(host_kind):
         Memory.wrap(bytearray(4))
 
 
+@pytest.mark.host
 def test_memory_at_an_address_keeps_its_owner(kind):
     class Owner(bytearray):
         pass
@@ -426,6 +433,7 @@ def test_an_address_that_is_no_memory_is_refused(kind):
         kind.from_pointer(2**64 - 1, 4, None)
 
 
+@pytest.mark.host
 def test_m6_nothing_leaks(kind, live):
     def loop():
         for _ in range(200):

@@ -253,6 +253,7 @@ def test_a_pool_over_memory_comes_behind_what_was_submitted(line):
     assert memory.tobytes() == bytes([2]) * 4096
 
 
+@pytest.mark.host
 def test_memory_that_can_not_be_a_pool_is_refused():
     with pytest.raises(ValueError, match="no aligned granule of 256 bytes"):
         Pool.over(HostMemory(100))

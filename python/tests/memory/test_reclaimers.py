@@ -168,6 +168,7 @@ def test_a_soft_budget_is_told():
     assert array.size == 100_000
 
 
+@pytest.mark.host
 def test_a_reclaimer_is_of_one_device(device):
     (part,) = device.partition([1])
     pool = Pool(part, maximum_size=MIB)

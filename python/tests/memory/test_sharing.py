@@ -25,7 +25,10 @@ from millpond.memory import (
     use_pool,
 )
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="shares memory by Linux's files in memory")
+pytestmark = [
+    pytest.mark.host,
+    pytest.mark.skipif(sys.platform != "linux", reason="shares memory by Linux's files in memory"),
+]
 
 #: Seconds after which a process that should have answered hangs.
 HANG = 60

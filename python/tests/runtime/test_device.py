@@ -32,6 +32,7 @@ def test_unknown_devices_are_named_in_the_error():
     assert isinstance(caught.value, millpond.Error)
 
 
+@pytest.mark.host
 def test_facts_make_sense(device):
     assert device.backend == "cpu"
     assert device.device_class == "cpu"
@@ -77,6 +78,7 @@ def test_parts_have_cores_of_their_own_and_cannot_be_pickled(device):
         pickle.dumps(parts[0])
 
 
+@pytest.mark.host
 def test_a_partition_of_more_cores_than_there_are_is_refused(device):
     cores = device.cores + 1
     with pytest.raises(millpond.DeviceError, match=rf"parts of \[{cores}, 1\] cores don't fit the"):

@@ -90,6 +90,7 @@ def test_lines_are_those_of_the_program(x):
     assert int(number) == polynomial.__code__.co_firstlineno + 1
 
 
+@pytest.mark.host
 def test_small_operations_run_at_once():
     a = xp.asarray([1.0, 2.0])
     millpond.wait()

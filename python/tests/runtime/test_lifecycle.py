@@ -12,9 +12,8 @@ def test_exit_with_pending_work_finishes_it(run):
     result = run(
         """
         import millpond
-        from millpond.memory import DeviceMemory, HostMemory
+        from millpond.memory import DeviceMemory
         queue = millpond.default_device().default_queue
-        target = HostMemory.wrap(bytearray(8))
         for _ in range(1000):
             DeviceMemory(1 << 16, queue=queue).fill(1)
         print("end")
@@ -237,6 +236,7 @@ def test_the_report_tells_of_devices_and_settings(run):
     assert "self-test: passed" in result.stdout
 
 
+@pytest.mark.host
 def test_the_report_tests_devices_without_float64(run):
     settings = {
         "MILLPOND_CPU_DEVICES": "0;0",
