@@ -10,7 +10,7 @@
 //! | `MILLPOND_VALIDATE` | `1` | check every driver call |
 //! | `MILLPOND_CHECK_ORDER` | `1` | check that what uses the same memory is ordered |
 //! | `MILLPOND_TRACE_LINES` | `1` | keep the source line of each command for messages |
-//! | `MILLPOND_RECORD` | a path | record the default pool of device memory of the first device in the file `PATH.PID`, to be replayed |
+//! | `MILLPOND_RECORD` | a path | record the default pool of device memory of the default device in the file `PATH.PID`, to be replayed |
 //! | `MILLPOND_FUSION` | `0` | run each element-wise operation by itself |
 //! | `MILLPOND_HUGE_PAGES` | `0` | don't ask for huge pages |
 //! | `MILLPOND_CUDA` | `0`, a path | don't look for NVIDIA devices; the library of NVIDIA's driver, where the system's loader doesn't find it |

@@ -192,9 +192,14 @@ pub fn device(name: &str) -> Result<Device> {
 /// # Errors
 /// If no device was found, or the environment names one that there isn't.
 pub fn default_device() -> Result<Device> {
+    default_of(registry())
+}
+
+/// The same of a registry that may still be in the making.
+pub(crate) fn default_of(registry: &Registry) -> Result<Device> {
     match &Config::get().device {
-        Some(name) => registry().device(name),
-        None => registry().default_device(),
+        Some(name) => registry.device(name),
+        None => registry.default_device(),
     }
 }
 

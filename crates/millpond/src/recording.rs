@@ -1,4 +1,4 @@
-//! The recording that `MILLPOND_RECORD` asks for: of the first device's default pool, for as long
+//! The recording that `MILLPOND_RECORD` asks for: of the default device's default pool, for as long
 //! as the process runs, to a file of its own for each process.
 
 use std::fs::File;
@@ -6,6 +6,8 @@ use std::process;
 use std::sync::{Mutex, PoisonError};
 
 use millpond_runtime::{MemoryKind, RecordingWriter, Registry};
+
+use crate::process::default_of;
 
 static STATE: Mutex<State> = Mutex::new(State::Off);
 
@@ -22,7 +24,7 @@ enum State {
 /// Begins the recording, to the path with a dot and the number of the process behind it.
 pub(crate) fn begin(registry: &Registry, path: &str) {
     let path = format!("{path}.{}", process::id());
-    let Ok(device) = registry.default_device() else {
+    let Ok(device) = default_of(registry) else {
         return;
     };
     let pool = device.default_pool(MemoryKind::Device);

@@ -323,7 +323,12 @@ def test_sizes_are_read_as_people_write_them(text, nbytes):
         parse_size(f"-{text}")
 
 
-def test_the_environment_has_a_process_recorded(run, tmp_path):
+@pytest.mark.parametrize(
+    "devices",
+    [{}, {"MILLPOND_CPU_DEVICES": "1;1", "MILLPOND_DEVICE": "cpu:1"}],
+    ids=["first device", "another default device"],
+)
+def test_the_environment_has_a_process_recorded(run, tmp_path, devices):
     program = """
         import os
 
@@ -335,7 +340,7 @@ def test_the_environment_has_a_process_recorded(run, tmp_path):
         millpond.wait()
         print(os.getpid())
     """
-    done = run(program, MILLPOND_RECORD=str(tmp_path / "run"))
+    done = run(program, MILLPOND_RECORD=str(tmp_path / "run"), **devices)
     assert done.returncode == 0, done.stderr
     [path] = tmp_path.iterdir()
     assert path.name == f"run.{done.stdout.strip()}"
