@@ -23,34 +23,24 @@ def _(b):
     return Run(fn, inner=k, check=False)
 
 
-@case("alloc", "zeros+sync+del", [1 << 10, 1 << 20, 1 << 26], ("u1",))
-def _(b):
-    xp, n, dt, s, k = b.xp, b.size, b.dtype(), b.A.sync1, max(1, repetitions(b.size) // 20)
-    z = xp.zeros
+def _filled(name):
+    @case("alloc", f"{name}+sync+del", [1 << 10, 1 << 20, 1 << 26], ("u1",))
+    def _(b):
+        n, dt, s, k = b.size, b.dtype(), b.A.sync1, max(1, repetitions(b.size) // 20)
+        make = getattr(b.xp, name)
 
-    def fn():
-        for _ in range(k):
-            r = z(n, dtype=dt)
-            s(r)
-            del r
-        return z(1, dtype=dt)
+        def fn():
+            for _ in range(k):
+                r = make(n, dtype=dt)
+                s(r)
+                del r
+            return make(1, dtype=dt)
 
-    return Run(fn, inner=k, bytes=n)
+        return Run(fn, inner=k, bytes=n)
 
 
-@case("alloc", "ones+sync+del", [1 << 10, 1 << 20, 1 << 26], ("u1",))
-def _(b):
-    xp, n, dt, s, k = b.xp, b.size, b.dtype(), b.A.sync1, max(1, repetitions(b.size) // 20)
-    z = xp.ones
-
-    def fn():
-        for _ in range(k):
-            r = z(n, dtype=dt)
-            s(r)
-            del r
-        return z(1, dtype=dt)
-
-    return Run(fn, inner=k, bytes=n)
+for _name in ("zeros", "ones"):
+    _filled(_name)
 
 
 @case("alloc", "pingpong x=x+1", [1 << 20, 1 << 26], ("f4",))

@@ -40,20 +40,6 @@ def poly(x):
 
 
 @case("chain", "polynomial 10 ops", [10_000_000])
-def _(b):
-    x = b.rand(b.size)
-    t = NP[b.dt]
-    v = dict(x=x, **{f"a{i}": t(i / 10) for i in range(1, 7)})
-    return Run(
-        lambda: poly(x),
-        bytes=2 * b.size * b.isz,
-        items=b.size,
-        pure=poly,
-        args=(x,),
-        ne=("((((a1*x+a2)*x+a3)*x+a4)*x+a5)*x+a6", v),
-    )
-
-
 @case("chain", "polynomial 10 ops", [100_000], ("f4",))
 def _(b):
     x = b.rand(b.size)
