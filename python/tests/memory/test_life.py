@@ -43,13 +43,24 @@ def test_the_event_comes_behind_others(line, device):
     assert memory.tobytes() == bytes([1]) * 1000
 
 
-def test_a_free_comes_behind_what_was_submitted(queue):
-    memory, _ = queue.alloc(1000, kind="host")
-    gate = queue.gate()
-    memory.fill(1)
-    event = queue.free(memory)
+def test_a_free_comes_behind_what_was_submitted(line):
+    memory, _ = line.alloc(1000, kind="host")
+    gate = line.gate()
+    event = line.free(memory)
     assert event.status == "pending"
     gate.open()
+    event.wait()
+
+
+def test_on_an_out_of_order_queue_a_free_comes_behind_uses_and_events_alone(device, line):
+    queue = device.create_queue(in_order=False)
+    named, unused = (queue.alloc(1000, kind="host")[0] for _ in range(2))
+    gates = [queue.gate(), line.gate()]
+    event = queue.free(named, after=[line.record()])
+    queue.free(unused).wait()
+    assert event.status == "pending"
+    for gate in gates:
+        gate.open()
     event.wait()
 
 

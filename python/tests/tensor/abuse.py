@@ -4,6 +4,7 @@ Every call must answer, with a result or with an ``Exception``; a panic of Rust'
 namespace, so that new functions, methods and attributes are covered by being there.
 """
 
+import contextlib
 import faulthandler
 import inspect
 import itertools
@@ -311,7 +312,10 @@ def main(seed):
         "methods": abuse_methods(chance, values),
         "items": abuse_items(chance, values),
     }
-    millpond.wait()
+    # What a call began may fail later, which is an answer as well; the device goes on.
+    with contextlib.suppress(millpond.exceptions.Error):
+        millpond.wait()
+    assert xp.ones(3).tolist() == [1.0] * 3
     print("survived", called)
 
 

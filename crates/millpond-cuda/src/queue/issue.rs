@@ -53,10 +53,11 @@ impl CudaQueue {
                 if timed {
                     around = Some(self.station.clock.begin(&current, lane.stream)?);
                 }
-                if begun.route == Route::Kernel {
-                    self.give_launches(&current, lane, &begun, &mut report)?;
-                } else {
-                    self.give(&current, lane, &begun, &mut landing)?;
+                match begun.route {
+                    // It does nothing, behind what it follows; a copy of nothing has no addresses.
+                    Route::Nothing => {}
+                    Route::Kernel => self.give_launches(&current, lane, &begun, &mut report)?,
+                    _ => self.give(&current, lane, &begun, &mut landing)?,
                 }
                 around.map_or(Ok(()), |around| around.end(&current, lane.stream))
             });

@@ -74,8 +74,9 @@ impl PyQueue {
         Ok((PyMemory::object(py, allocation)?, PyEvent(event)))
     }
 
-    /// Free memory in queue order: behind everything submitted to the queue so far, every command
-    /// that names the memory, and the events. The answer is the free's event; nothing waits.
+    /// Free memory in queue order: behind every command that names the memory, the events, and, on
+    /// an in-order queue, everything submitted to it so far. The answer is the free's event;
+    /// nothing waits.
     ///
     /// The object can't be used afterwards. While views, buffers or pending tasks share the memory,
     /// the call fails and frees nothing. Memory that is merely let go is freed as well, behind the

@@ -89,8 +89,9 @@ impl Queue {
         Ok((allocation, event))
     }
 
-    /// Frees an allocation in queue order: behind everything submitted to this queue so far, every
-    /// command that names the allocation, and the events. Returns the free's event; nothing waits.
+    /// Frees an allocation in queue order: behind every command that names the allocation, the
+    /// events, and, on an in-order queue, everything submitted to it so far. Returns the free's
+    /// event; nothing waits.
     ///
     /// Dropping the last handle frees as well, behind the commands that name it. This is for
     /// memory that was used through its address. On a lost device it does the same.

@@ -62,6 +62,23 @@ fn a_barrier_of_a_queue_in_order_asks_nothing_of_the_device() {
 }
 
 #[test]
+fn copies_of_nothing_take_their_turn_and_have_no_addresses() {
+    watched(|| {
+        let (fake, devices) = devices(1);
+        let [one, two] = [queue(&devices[0]), queue(&devices[0])];
+        let memory = Memory::new(&devices[0], MemoryKind::Device, 8).expect("memory");
+        fake.pause();
+        let filled = give(&one, fill(memory.address(), &[7], 8), &[]);
+        let nowhere = Address::of(Vec::<u8>::new().as_ptr());
+        let copied = give(&two, copy(nowhere, memory.address(), 0), &[filled]);
+        assert!(!two.reached(copied.sequence));
+        fake.resume();
+        assert_eq!(outcome(&two, copied), Ok(()));
+        assert!(!fake.calls().contains(&"cuMemcpyAsync"));
+    });
+}
+
+#[test]
 fn a_closed_gate_holds_back_what_follows_it_and_nothing_else() {
     watched(|| {
         let (fake, devices) = devices(1);
