@@ -1,7 +1,7 @@
 //! The runtime's errors as the interface's codes, and the words behind the last one.
 
 use std::cell::RefCell;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use millpond::MemoryKind;
 use millpond::runtime::Error;
@@ -22,17 +22,20 @@ pub(crate) fn tell(words: &str) -> Code {
 
 fn keep(words: &str, code: Code) {
     let words = CString::new(words.replace('\0', " ")).unwrap_or_default();
-    LAST.set((words, code));
+    // What a program does at a thread's very end is answered without words: their place is gone.
+    let _ = LAST.try_with(|last| last.replace((words, code)));
 }
 
 /// The last words of this thread, and the code that they were for.
-pub(crate) fn last() -> (&'static std::ffi::CStr, Code) {
-    LAST.with_borrow(|(words, code)| {
-        let words: *const std::ffi::CStr = words.as_c_str();
+pub(crate) fn last() -> (&'static CStr, Code) {
+    let kept = LAST.try_with(|last| {
+        let (words, code) = &*last.borrow();
+        let words: *const CStr = words.as_c_str();
         // SAFETY: the words live until this thread has others or ends, which is what the interface
         // promises its callers.
         (unsafe { &*words }, *code)
-    })
+    });
+    kept.unwrap_or((c"", Code::SUCCESS))
 }
 
 /// The code of an error of the runtime, whose words are kept.
@@ -62,5 +65,42 @@ pub(crate) fn memory_code(error: &Error, kind: MemoryKind) -> Code {
         Code::OUT_OF_RESOURCES if kind == MemoryKind::Host => Code::OUT_OF_HOST_MEMORY,
         Code::OUT_OF_RESOURCES => Code::OUT_OF_DEVICE_MEMORY,
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+    use std::thread;
+
+    use super::{last, tell};
+    use crate::numbers::Code;
+
+    /// Fails when its thread has nothing left.
+    struct Late(Sender<Code>);
+
+    impl Drop for Late {
+        fn drop(&mut self) {
+            let code = tell("too late");
+            assert_eq!(last(), (c"", Code::SUCCESS));
+            let _ = self.0.send(code);
+        }
+    }
+
+    thread_local! {
+        static LATE: std::cell::OnceCell<Late> = const { std::cell::OnceCell::new() };
+    }
+
+    #[test]
+    fn what_fails_at_the_very_end_of_a_thread_is_answered_too() {
+        let (told, answers) = channel();
+        let thread = thread::Builder::new().spawn(|| {
+            // What is first used first goes last.
+            LATE.with(|late| assert!(late.set(Late(told)).is_ok()));
+            tell("in time");
+            assert_eq!(last(), (c"in time", Code::ADAPTER_SPECIFIC));
+        });
+        thread.unwrap().join().unwrap();
+        assert_eq!(answers.recv(), Ok(Code::ADAPTER_SPECIFIC));
     }
 }
