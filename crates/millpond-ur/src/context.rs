@@ -1,6 +1,6 @@
 //! Contexts: some devices of a platform that share objects and memory.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use millpond::Status;
 
@@ -14,7 +14,6 @@ use crate::numbers::{Code, ContextInfo};
 use crate::platform::Platform;
 use crate::pool::DefaultPools;
 use crate::property::Property;
-use crate::queue::Queue;
 use crate::structures::{ContextProperties, Header};
 
 /// Some devices.
@@ -31,7 +30,8 @@ pub(crate) struct Context {
 /// What was enqueued in a context.
 #[derive(Debug, Default)]
 struct Work {
-    queues: Vec<Weak<Queue>>,
+    /// Until they have said what they leave.
+    queues: Vec<millpond::Queue>,
     /// Of queues that are gone, what they had still to do.
     left: Vec<millpond::Event>,
 }
@@ -66,17 +66,17 @@ impl Context {
     }
 
     /// Notes a queue whose commands may use the context's memory.
-    pub(crate) fn add_queue(&self, queue: &Arc<Queue>) {
-        let mut work = self.work();
-        work.queues.retain(|queue| queue.strong_count() > 0);
-        work.queues.push(Arc::downgrade(queue));
+    pub(crate) fn add_queue(&self, queue: &millpond::Queue) {
+        self.work().queues.push(queue.clone());
     }
 
-    /// Notes what a queue that goes has still to do.
-    pub(crate) fn leave(&self, last: millpond::Event) {
+    /// Notes that a queue goes, and what it has still to do: at no time neither the one nor the other is
+    /// known, whatever frees memory meanwhile.
+    pub(crate) fn leave(&self, queue: &millpond::Queue, last: Option<millpond::Event>) {
         let mut work = self.work();
         work.left.retain(|event| event.status() == Status::Pending);
-        work.left.push(last);
+        work.left.extend(last);
+        work.queues.retain(|other| other != queue);
     }
 
     /// Events for everything that was enqueued so far and hasn't finished.
@@ -84,12 +84,10 @@ impl Context {
         let mut work = self.work();
         work.left.retain(|event| event.status() == Status::Pending);
         let mut found = work.left.clone();
-        let queues: Vec<_> = work.queues.iter().filter_map(Weak::upgrade).collect();
+        let queues = work.queues.clone();
         drop(work);
-        for queue in queues {
-            if !queue.runtime().is_idle() {
-                found.push(queue.runtime().record().map_err(|error| code(&error))?);
-            }
+        for queue in queues.iter().filter(|queue| !queue.is_idle()) {
+            found.push(queue.record().map_err(|error| code(&error))?);
         }
         Ok(found)
     }
@@ -117,7 +115,7 @@ impl Drop for Context {
 
 /// # Errors
 /// Devices of several platforms.
-fn make(devices: &[Handle<Device>]) -> Answer<Arc<Context>> {
+pub(crate) fn make(devices: &[Handle<Device>]) -> Answer<Arc<Context>> {
     let devices: Answer<Vec<_>> = devices.iter().map(|device| device.get()).collect();
     let devices = devices?;
     let mut platforms = devices.iter().map(|device| Platform::of(device.runtime()));

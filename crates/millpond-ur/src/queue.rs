@@ -147,12 +147,10 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if !broken(Rule::LeftWork)
-            && !self.runtime.is_idle()
-            && let Ok(last) = self.runtime.record()
-        {
-            self.context.leave(last);
-        }
+        let has_work = !broken(Rule::LeftWork) && !self.runtime.is_idle();
+        // A queue that can't say what it does was closed, and has nothing to do.
+        let last = has_work.then(|| self.runtime.record().ok()).flatten();
+        self.context.leave(&self.runtime, last);
     }
 }
 
@@ -184,6 +182,24 @@ fn flags(properties: In<QueueProperties>) -> Answer<QueueFlags> {
     Ok(flags)
 }
 
+fn make(context: Arc<Context>, device: Arc<Device>, flags: QueueFlags) -> Answer<Arc<Queue>> {
+    let options = QueueOptions {
+        out_of_order: flags.has(QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE),
+        profiling: flags.has(QueueFlags::PROFILING_ENABLE),
+    };
+    let runtime = device.runtime().create_queue(&options);
+    let runtime = runtime.map_err(|error| code(&error))?;
+    let made = create(|place| Queue {
+        place,
+        context,
+        device,
+        runtime,
+        flags,
+    })?;
+    made.context.add_queue(&made.runtime);
+    Ok(made)
+}
+
 entry! {
     fn urQueueCreate(
         context: Handle<Context>,
@@ -195,15 +211,7 @@ entry! {
         let device = context.device(device)?;
         let queue = queue.required()?;
         let flags = flags(properties)?;
-        let options = QueueOptions {
-            out_of_order: flags.has(QueueFlags::OUT_OF_ORDER_EXEC_MODE_ENABLE),
-            profiling: flags.has(QueueFlags::PROFILING_ENABLE),
-        };
-        let runtime = device.runtime().create_queue(&options);
-        let runtime = runtime.map_err(|error| code(&error))?;
-        let made = create(|place| Queue { place, context, device, runtime, flags })?;
-        made.context.add_queue(&made);
-        queue.set(made.handle());
+        queue.set(make(context, device, flags)?.handle());
         Ok(())
     }
 
@@ -268,5 +276,49 @@ entry! {
         same.retain()?;
         queue.set(same);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::make;
+    use crate::context;
+    use crate::numbers::QueueFlags;
+    use crate::platform::Platform;
+
+    #[test]
+    fn work_of_a_queue_is_known_while_it_goes_and_when_it_is_gone() {
+        let device = &Platform::all().unwrap()[0].devices()[0];
+        let context = context::make(&[device.handle()]).unwrap();
+        let queue = make(
+            Arc::clone(&context),
+            Arc::clone(device),
+            QueueFlags::default(),
+        )
+        .unwrap();
+        let is_open = Arc::new(AtomicBool::new(false));
+        let gate = Arc::clone(&is_open);
+        let wait = move || {
+            while !gate.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            Ok(())
+        };
+        let held = queue.runtime.task_at("gate", &[], &[], wait).unwrap();
+        let known = || context.pending().unwrap().len();
+        assert_eq!(known(), 1);
+        drop(queue.handle().release().unwrap());
+        // Nobody has it any more, and it hasn't said yet what it leaves.
+        let going = Arc::into_inner(queue).unwrap();
+        assert_eq!(known(), 1);
+        drop(going);
+        assert_eq!(known(), 1);
+        is_open.store(true, Ordering::Release);
+        held.wait().unwrap();
+        assert_eq!(known(), 0);
+        drop(context.handle().release().unwrap());
     }
 }
