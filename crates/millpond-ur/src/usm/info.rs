@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::entry::entry;
 use crate::handle::Handle;
 use crate::numbers::{Code, UsmAllocInfo, UsmType};
+use crate::pool::Pool;
 use crate::property::Property;
 use crate::usm::{Usm, find};
 
@@ -21,16 +22,13 @@ pub(crate) fn usm_type(kind: MemoryKind) -> UsmType {
     }
 }
 
-fn property(usm: &Usm, what: UsmAllocInfo) -> Property {
+fn property(usm: &Usm, pool: Option<&Arc<Pool>>, what: UsmAllocInfo) -> Property {
     match what {
         UsmAllocInfo::TYPE => usm_type(usm.kind).0.into(),
         UsmAllocInfo::BASE_PTR => usm.memory.address().get().into(),
         UsmAllocInfo::SIZE => usm.memory.bytes().into(),
         UsmAllocInfo::DEVICE => usm.device.handle().into(),
-        _ => {
-            let pool = usm.pool.upgrade();
-            pool.map_or(Handle::NULL, |pool| pool.handle()).into()
-        }
+        _ => pool.map_or(Handle::NULL, |pool| pool.handle()).into(),
     }
 }
 
@@ -51,10 +49,15 @@ entry! {
             return Err(Code::INVALID_ENUMERATION);
         }
         let found = find(address, |usm| {
-            Arc::ptr_eq(&usm.context, &context).then(|| property(usm, what))
+            Arc::ptr_eq(&usm.context, &context).then(|| {
+                let pool = usm.pool.upgrade();
+                (property(usm, pool.as_ref(), what), pool)
+            })
         });
+        // A pool that nobody else has any more goes here, where the memory isn't locked: its context may
+        // go with it, whose deleters may free memory.
         let property = match found.flatten() {
-            Some(property) => property,
+            Some((property, _pool)) => property,
             None if what == UsmAllocInfo::TYPE => UsmType::UNKNOWN.0.into(),
             None => return Err(Code::INVALID_MEM_OBJECT),
         };
