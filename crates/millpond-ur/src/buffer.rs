@@ -120,6 +120,9 @@ entry! {
         if size == 0 || size > device.runtime().info().max_allocation {
             return Err(Code::INVALID_BUFFER_SIZE);
         }
+        if host.checked_add(size).is_none() && !broken(Rule::HostEnd) {
+            return Err(Code::INVALID_HOST_PTR);
+        }
         let (address, memory) = if flags.has(MemFlags::USE_HOST_POINTER) {
             (host, Memory::Host)
         } else {
@@ -223,7 +226,9 @@ entry! {
         let buffer = buffer.required()?;
         let same = Buffer::table().search(|one| {
             let is_whole = !matches!(one.memory, Memory::Part { .. });
-            is_whole && one.address == native && Arc::ptr_eq(&one.context, &context)
+            is_whole
+                && (one.address == native || broken(Rule::NativeBuffer))
+                && Arc::ptr_eq(&one.context, &context)
         });
         let same = same.ok_or(Code::UNSUPPORTED_FEATURE)?.handle();
         same.retain()?;

@@ -38,6 +38,7 @@ rules! {
     TimestampBefore: "What comes next comes behind it, on a queue with an order.",
     KernelBehind: "The groups of a kernel come behind what its launch does.",
     KernelBefore: "A launch is done when its groups are.",
+    LaunchOffset: "Its items are numbered from the one that it names.",
     ReusedEvent: "An event that is used again stands for the last command.",
     SyncPoints: "Commands of a list come behind those that they name.",
     ListsInTurn: "Executions of a list come one after the other.",
@@ -75,6 +76,8 @@ rules! {
     // Mapping.
     MapOffset: "A buffer is mapped from the byte that was named.",
     PartOrigin: "A part of a buffer begins where it was cut.",
+    NativeBuffer: "A buffer is found by its address.",
+    HostEnd: "A program's memory ends before addresses do.",
     RowPitch: "Rows are as far apart as was said.",
     SlicePitch: "Slices are.",
     PatternGoesOn: "A pattern goes on from row to row.",

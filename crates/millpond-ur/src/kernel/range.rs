@@ -1,6 +1,7 @@
 //! Work items, and the groups that they are in.
 
 use crate::argument::{Answer, In};
+use crate::mutants::{Rule, broken};
 use crate::numbers::Code;
 
 /// A group, as functions are told of it.
@@ -139,10 +140,15 @@ impl Range {
             number / groups[0] % groups[1],
             number / groups[0] / groups[1],
         ];
+        let offset = if broken(Rule::LaunchOffset) {
+            [0; 3]
+        } else {
+            self.offset
+        };
         Group {
             id,
             size: self.local,
-            first: [0, 1, 2].map(|axis| self.offset[axis] + id[axis] * self.local[axis]),
+            first: [0, 1, 2].map(|axis| offset[axis] + id[axis] * self.local[axis]),
             global: self.global,
         }
     }

@@ -15,7 +15,7 @@ fn driver() -> PathBuf {
 fn every_test_passes_on_a_card() {
     let driver = driver();
     assert!(driver.exists(), "{} is built with this", driver.display());
-    let mut command = again::command(&["card::", "mutants::"]);
+    let mut command = again::command(&["card::", "devices::", "mutants::"]);
     command.env("MILLPOND_CUDA", driver).env(BACKEND, "3");
     command.stdout(std::process::Stdio::inherit());
     assert!(again::passes(command), "what failed stands above");

@@ -506,3 +506,18 @@ fn a_buffer_in_the_programs_memory_is_read_to_where_it_is() {
         assert_eq!(host[offset..], counting()[..BYTES - offset]);
     }
 }
+
+#[test]
+fn a_buffer_in_the_programs_memory_ends_before_addresses_do() {
+    let world = World::new();
+    let flags = MemFlags::READ_WRITE.0 | MemFlags::USE_HOST_POINTER.0;
+    let mut buffer = ptr::null_mut();
+    let properties = BufferProperties {
+        header: Header::new(2),
+        host: ptr::without_provenance_mut(usize::MAX - 10),
+    };
+    let properties = (&raw const properties).cast();
+    let code = (world.f.urMemBufferCreate)(world.context, flags, 64, properties, &raw mut buffer);
+    fails(code, Code::INVALID_HOST_PTR);
+    assert!(buffer.is_null());
+}

@@ -96,6 +96,34 @@ fn every_item_is_run_once_whatever_the_groups() {
 }
 
 #[test]
+fn items_are_numbered_from_the_one_that_the_launch_begins_with() {
+    let world = World::new();
+    let Some(kernel) = kernel(&world) else { return };
+    let queue = world.queue(0);
+    let (offset, global, local) = ([5_usize, 2], [8_usize, 3], [4_usize, 1]);
+    // Rows are as long as the launch is wide, so that its items are one behind the other.
+    let begin = offset[1] * global[0] + offset[0];
+    let items = Items {
+        global: &global,
+        local: Some(&local),
+    };
+    let mut out = vec![0_u64; begin + 24 + 8];
+    let arguments = [
+        Argument::Pointer(out.as_mut_ptr().cast()),
+        Argument::Value(&7_u64.to_ne_bytes()),
+        Argument::Local(8),
+    ];
+    let what = (queue, kernel.1);
+    let items = (offset.as_ptr(), items);
+    launch::launch_from(&world, what, items, &arguments, &[]).unwrap();
+    world.finish(queue);
+    for (item, &value) in out.iter().enumerate() {
+        let is_run = (begin..begin + 24).contains(&item);
+        assert_eq!(value, u64::from(is_run) * 7 * item as u64, "{item}");
+    }
+}
+
+#[test]
 fn a_launch_has_its_place_on_the_queue() {
     let world = World::new();
     let Some(kernel) = kernel(&world) else { return };

@@ -17,6 +17,7 @@ mod buffers;
 mod card;
 mod command_buffers;
 mod commands;
+mod devices;
 mod errors;
 mod host_memory;
 mod host_work;

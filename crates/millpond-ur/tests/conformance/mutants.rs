@@ -13,7 +13,7 @@ const NAMED: &str = "MILLPOND_UR_MUTANT";
 
 /// Whether all other tests pass, with a rule broken or none.
 fn passes(rule: Option<Rule>) -> bool {
-    let mut command = again::command(&["mutants::", "card::"]);
+    let mut command = again::command(&["mutants::", "card::", "devices::"]);
     if let Some(rule) = rule {
         command.env(NAMED, format!("{rule:?}"));
     }

@@ -90,8 +90,19 @@ pub(crate) fn kernel(world: &World, function: Function) -> Option<Handle> {
 /// Launches a kernel; the event.
 pub(crate) fn launch(
     world: &World,
-    (queue, kernel): (Handle, Handle),
+    what: (Handle, Handle),
     items: Items<'_>,
+    arguments: &[Argument<'_>],
+    waits: &[Handle],
+) -> Result<Handle, Code> {
+    launch_from(world, what, (ptr::null(), items), arguments, waits)
+}
+
+/// The same, with the number of the first item along each axis.
+pub(crate) fn launch_from(
+    world: &World,
+    (queue, kernel): (Handle, Handle),
+    (offset, items): (*const usize, Items<'_>),
     arguments: &[Argument<'_>],
     waits: &[Handle],
 ) -> Result<Handle, Code> {
@@ -106,7 +117,7 @@ pub(crate) fn launch(
         queue,
         kernel,
         dimensions,
-        ptr::null(),
+        offset,
         items.global.as_ptr(),
         local,
         described.len() as u32,
@@ -127,7 +138,7 @@ pub(crate) fn launch(
             queue,
             kernel,
             dimensions,
-            ptr::null(),
+            offset,
             items.global.as_ptr(),
             local,
             0,

@@ -14,13 +14,20 @@ type Look = Box<dyn Fn(&str) -> Option<*const ()>>;
 
 /// What says which adapter is tested.
 const ADAPTERS: &str = "UR_ADAPTERS_FORCE_LOAD";
+/// What this package's own is called.
+const OWN: &str = "libur_adapter_millpond.so";
 
 #[allow(
     clippy::disallowed_methods,
     reason = "says what is tested, not how millpond runs"
 )]
-fn variable(name: &str) -> Option<PathBuf> {
+pub(crate) fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from)
+}
+
+/// Whether the adapter that is tested isn't this package's.
+pub(crate) fn is_another() -> bool {
+    variable(ADAPTERS).is_some_and(|path| !path.ends_with(OWN))
 }
 
 /// Finds functions by name.
@@ -44,7 +51,7 @@ fn loader() -> Option<Look> {
     let loader = variable("UR_LOADER").unwrap_or(project.join(".venv/lib/libur_loader.so.0"));
     // Beside the programs of the tests.
     let program = std::env::current_exe().ok()?;
-    let own = program.parent()?.join("libur_adapter_millpond.so");
+    let own = program.parent()?.join(OWN);
     if !loader.exists() || !(own.exists() || variable(ADAPTERS).is_some()) {
         return None;
     }

@@ -7,7 +7,7 @@ pub(crate) mod any;
 pub(crate) mod functions;
 pub(crate) mod gate;
 pub(crate) mod launch;
-mod load;
+pub(crate) mod load;
 pub(crate) mod shapes;
 pub(crate) mod watch;
 pub(crate) mod world;
