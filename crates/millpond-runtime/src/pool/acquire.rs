@@ -32,8 +32,8 @@ pub(crate) enum Found {
 pub(crate) struct Extent {
     base: Address,
     capacity: usize,
-    /// Who still uses them.
-    tracking: Tracking,
+    /// Who still uses them, if anyone may. Elsewhere, so that what is found is passed on by few moves.
+    tracking: Option<Box<Tracking>>,
     class: Class,
     fresh: bool,
     zeroed: bool,
@@ -44,7 +44,7 @@ impl Found {
         Self::Extent(Extent {
             base: cut.base,
             capacity: wish.size,
-            tracking: Tracking::default(),
+            tracking: None,
             class: wish.class,
             fresh: cut.fresh,
             zeroed: cut.zeroed,
@@ -56,7 +56,7 @@ impl Found {
         Self::Extent(Extent {
             base,
             capacity: wish.size,
-            tracking,
+            tracking: Some(Box::new(tracking)),
             class: wish.class,
             fresh: true,
             zeroed: false,
@@ -67,7 +67,7 @@ impl Found {
         Self::Extent(Extent {
             base,
             capacity: wish.size,
-            tracking: Tracking::behind(conditions),
+            tracking: Some(Box::new(Tracking::behind(conditions))),
             class: wish.class,
             fresh: false,
             zeroed: false,
@@ -92,7 +92,7 @@ impl Found {
         if is_broken(rule) {
             match &mut self {
                 Self::Block(block) => block.tracking = Tracking::default(),
-                Self::Extent(extent) => extent.tracking = Tracking::default(),
+                Self::Extent(extent) => extent.tracking = None,
             }
         }
         self
@@ -131,10 +131,16 @@ impl PoolCore {
     /// which is the general one without what doesn't apply.
     #[inline]
     pub(crate) fn plain_class(&self, queue: &QueueCore, bytes: usize) -> Option<(Class, usize)> {
-        if !self.is_plain() || Tag::in_scope() || !queue.native().in_order {
+        if !self.is_plain_here() || !queue.native().in_order {
             return None;
         }
         class::of(bytes)
+    }
+
+    /// Whether requests of this thread may go the short way.
+    #[inline]
+    pub(crate) fn is_plain_here(&self) -> bool {
+        self.is_plain() && !Tag::in_scope()
     }
 
     /// Allocates in that way, under the line. Nothing comes of it where there is more to do than
@@ -365,7 +371,7 @@ impl PoolCore {
             bytes: 0,
             kind: self.kind,
             home: None,
-            tracking: extent.tracking,
+            tracking: extent.tracking.map_or_else(Tracking::default, |own| *own),
             source: Source::Pool {
                 pool: Arc::clone(self),
                 class: extent.class,
@@ -374,6 +380,18 @@ impl PoolCore {
             lent: Lent::default(),
         })
     }
+}
+
+/// The newest block of a class, by its number, in the cache of the queue that is asked (rule R1).
+#[inline]
+pub(crate) fn take_handy(
+    cache: &mut Cache,
+    (index, size): (usize, usize),
+    bytes: usize,
+    home: impl FnOnce() -> Queue,
+) -> Option<Allocation> {
+    let block = cache.take_handy(index, size)?;
+    Some(hand_out(own(block), cache, home(), bytes, false))
 }
 
 /// A block of the queue's own cache, without what orders others if a test has rule R1 broken.
@@ -387,7 +405,7 @@ fn own(mut block: UniqueArc<Block>) -> UniqueArc<Block> {
 
 /// Makes an allocation of a block that is in no cache.
 #[inline]
-fn hand_out(
+pub(crate) fn hand_out(
     mut block: UniqueArc<Block>,
     cache: &mut Cache,
     home: Queue,
@@ -397,6 +415,8 @@ fn hand_out(
     cache.live.count_in(block.capacity, bytes);
     block.bytes = bytes;
     block.tracking.set_timeless(timeless);
-    block.home = Some(home);
+    let before = block.home.replace(home);
+    debug_assert!(before.is_none(), "a block in a cache has no home");
+    std::mem::forget(before);
     Allocation::new(block.shareable())
 }

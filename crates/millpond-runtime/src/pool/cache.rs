@@ -13,6 +13,7 @@ use triomphe::UniqueArc;
 
 use crate::memory::Block;
 use crate::pool::class::{BULKY_CLASS, CLASSES, Class};
+use crate::pool::core::LEAST_CACHE_LIMIT;
 use crate::pool::keepers::{Keeper, Keepers, Others};
 use crate::pool::live::Live;
 use crate::pool::pile::Pile;
@@ -97,6 +98,27 @@ impl Cache {
         }?;
         self.bytes.remove(block.capacity);
         Some(block)
+    }
+
+    /// The newest block of a class by its number, if that isn't a bulky one.
+    #[inline]
+    pub(crate) fn take_handy(&mut self, index: usize, size: usize) -> Option<UniqueArc<Block>> {
+        let block = self.classes[index].pop()?;
+        self.bytes.set_small(self.bytes.small() - size);
+        Some(block)
+    }
+
+    /// Where a block of such a class goes whose life ends, if there is room for it without asking what
+    /// else is there.
+    #[inline]
+    pub(crate) fn place_for(&mut self, block: &Block, index: u8) -> Option<Place<'_>> {
+        let small = self.bytes.small() + block.capacity;
+        let is_handy = usize::from(index) < BULKY_CLASS;
+        (is_handy && small <= LEAST_CACHE_LIMIT.small()).then_some(Place {
+            cache: self,
+            index,
+            small,
+        })
     }
 
     /// A block that fits and that `allow` accepts, for the queue itself: the newest few are asked
@@ -288,13 +310,13 @@ impl Cache {
     /// Takes out everything.
     pub(crate) fn clear(&mut self) -> Vec<UniqueArc<Block>> {
         self.bytes = Tally::default();
-        let mut all: Vec<_> = self
-            .classes
-            .iter_mut()
-            .flat_map(|pile| pile.drain(usize::MAX))
-            .collect();
+        let mut all = Vec::new();
+        for index in self.keeper.kept.classes() {
+            all.extend(self.classes[index].drain(usize::MAX));
+        }
         all.append(&mut self.large);
         all.extend(self.parked.drain(..));
+        self.keeper.kept.clear();
         all
     }
 
@@ -304,7 +326,12 @@ impl Cache {
         is_quiet: impl Fn(&Block) -> bool,
     ) -> Vec<UniqueArc<Block>> {
         let mut quiet = Vec::new();
-        for pile in &mut self.classes {
+        for index in self.keeper.kept.classes() {
+            let pile = &mut self.classes[index];
+            if pile.iter().all(|block| is_quiet(block)) {
+                quiet.extend(pile.drain(usize::MAX));
+                continue;
+            }
             for block in std::mem::take(pile).drain(usize::MAX) {
                 if is_quiet(&block) {
                     quiet.push(block);
@@ -313,11 +340,13 @@ impl Cache {
                 }
             }
         }
-        for block in std::mem::take(&mut self.parked) {
-            if is_quiet(&block) {
-                quiet.push(block);
-            } else {
-                self.parked.push_back(block);
+        if self.has_parked() {
+            for block in std::mem::take(&mut self.parked) {
+                if is_quiet(&block) {
+                    quiet.push(block);
+                } else {
+                    self.parked.push_back(block);
+                }
             }
         }
         quiet.extend(self.large.extract_if(.., |block| is_quiet(block)));
@@ -348,9 +377,8 @@ impl Cache {
 
     /// Every block here, for statistics.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &UniqueArc<Block>> {
-        self.classes
-            .iter()
-            .flat_map(Pile::iter)
+        let kept = self.keeper.kept.classes();
+        kept.flat_map(|index| self.classes[index].iter())
             .chain(&self.large)
             .chain(&self.parked)
     }
@@ -368,6 +396,35 @@ fn take_large(
         .iter()
         .rposition(|block| fits(block) && allow(block))?;
     Some(large.remove(position))
+}
+
+/// A place for a block in a cache.
+pub(crate) struct Place<'a> {
+    cache: &'a mut Cache,
+    /// The block's class.
+    index: u8,
+    /// Bytes of blocks that aren't bulky, with it.
+    small: usize,
+}
+
+impl Place<'_> {
+    /// Keeps the block, which nobody uses but the queue itself.
+    #[expect(
+        clippy::inline_always,
+        reason = "behind so many questions a compiler takes it for unlikely, and calls it"
+    )]
+    #[inline(always)]
+    pub(crate) fn put(self, block: UniqueArc<Block>) {
+        let Self {
+            cache,
+            index,
+            small,
+        } = self;
+        cache.bytes.set_small(small);
+        cache.live.count_out(block.capacity, block.bytes);
+        cache.keeper.kept.note(Class::Small(index));
+        cache.classes[usize::from(index)].push(block);
+    }
 }
 
 impl Drop for Cache {

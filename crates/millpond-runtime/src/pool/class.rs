@@ -44,13 +44,8 @@ pub(crate) enum Class {
 /// The class of a request and the bytes it is granted; `None` if it can't be counted.
 #[inline]
 pub(crate) fn of(bytes: usize) -> Option<(Class, usize)> {
-    if bytes <= 4 * GRANULE {
-        let index = bytes.max(1).div_ceil(GRANULE) - 1;
-        return Some((Class::Small(index as u8), (index + 1) * GRANULE));
-    }
-    if bytes <= COARSEST {
-        let (index, size) = within_octave(bytes, 10, 2);
-        return Some((Class::Small((4 + index) as u8), size));
+    if let Some((index, size)) = handy(bytes) {
+        return Some((Class::Small(index as u8), size));
     }
     if bytes <= LARGEST {
         let (index, size) = within_octave(bytes, 16, 3);
@@ -59,6 +54,25 @@ pub(crate) fn of(bytes: usize) -> Option<(Class, usize)> {
     let granted = bytes.checked_next_multiple_of(LARGE_GRANULE)?;
     isize::try_from(granted).ok()?;
     Some((Class::Large, granted))
+}
+
+/// The number of a request's class and the bytes it is granted, if these are few enough for a block
+/// that isn't bulky.
+#[inline]
+pub(crate) fn handy(bytes: usize) -> Option<(usize, usize)> {
+    if bytes <= 4 * GRANULE {
+        let index = bytes.saturating_sub(1) / GRANULE;
+        return Some((index, (index + 1) * GRANULE));
+    }
+    if bytes <= COARSEST {
+        let (index, size) = within_octave(bytes, 10, 2);
+        return Some((4 + index, size));
+    }
+    if bytes <= BULKY {
+        let (index, size) = within_octave(bytes, 16, 3);
+        return Some((COARSE + index, size));
+    }
+    None
 }
 
 /// The class of a size above `1 << first`, counted from there with `1 << bits` for each power of
@@ -115,6 +129,8 @@ mod tests {
         assert_eq!(previous.1, LARGEST);
         let class = |bytes| of(bytes).map(|(class, _)| class);
         assert_eq!(class(BULKY), Some(Class::Small(BULKY_CLASS as u8 - 1)));
+        assert_eq!(handy(BULKY), Some((BULKY_CLASS - 1, BULKY)));
+        assert_eq!(handy(BULKY + 1), None);
         assert_eq!(class(BULKY + 1), Some(Class::Small(BULKY_CLASS as u8)));
     }
 

@@ -33,16 +33,16 @@ thread_local! {
 }
 
 impl Current {
-    /// Whether nothing else was chosen in place of a default pool.
+    /// Whether nothing else was chosen in place of the default pool of a kind.
     #[inline]
-    pub(crate) fn is_default(&self, default: &PoolCore) -> bool {
-        DEPTH.get() == 0 && self.set.load(Relaxed) & bit(default.kind) == 0
+    pub(crate) fn is_default(&self, kind: MemoryKind) -> bool {
+        DEPTH.get() == 0 && self.set.load(Relaxed) & bit(kind) == 0
     }
 
     /// The current pool, where it isn't the default pool.
     #[inline]
     pub(crate) fn get(&self, default: &Arc<PoolCore>) -> Option<Arc<PoolCore>> {
-        if self.is_default(default) {
+        if self.is_default(default.kind) {
             return None;
         }
         self.find(default).map(|pool| Arc::clone(pool.core()))

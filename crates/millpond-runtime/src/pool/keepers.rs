@@ -44,8 +44,23 @@ impl Kept {
         word.store(word.load(Relaxed) & !bit, Relaxed);
     }
 
-    /// Notes that there is nothing.
-    fn clear(&self) {
+    /// Numbers of the classes of which there may be blocks. Others have none under the line.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = usize> + use<> {
+        [0, 1]
+            .map(|word| self.0[word].load(Relaxed))
+            .into_iter()
+            .enumerate()
+            .flat_map(|(index, word)| {
+                let rest =
+                    std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)));
+                let rest = rest.take_while(|&rest| rest != 0);
+                rest.map(move |rest| 64 * index + rest.trailing_zeros() as usize)
+            })
+            .take_while(|&index| index < CLASSES)
+    }
+
+    /// Notes that there is nothing, under the line.
+    pub(crate) fn clear(&self) {
         for word in &self.0 {
             word.store(0, Relaxed);
         }

@@ -11,9 +11,13 @@ pub(crate) struct Live {
     used: usize,
     used_high: usize,
     requested: usize,
-    /// Whether anything was allocated or freed since this was last asked.
-    is_touched: bool,
-    count: usize,
+    /// What had begun when this was last asked.
+    begun_before: usize,
+    /// Allocations that there ever were.
+    begun: usize,
+    ended_before: usize,
+    /// Those of them that were freed.
+    ended: usize,
 }
 
 impl Live {
@@ -22,8 +26,7 @@ impl Live {
     pub(crate) fn count_in(&mut self, granted: usize, requested: usize) {
         self.used += granted;
         self.requested += requested;
-        self.count += 1;
-        self.is_touched = true;
+        self.begun = self.begun.wrapping_add(1);
         if self.used > self.used_high {
             self.used_high = self.used;
         }
@@ -34,8 +37,7 @@ impl Live {
     pub(crate) fn count_out(&mut self, granted: usize, requested: usize) {
         self.used -= granted;
         self.requested -= requested;
-        self.count -= 1;
-        self.is_touched = true;
+        self.ended = self.ended.wrapping_add(1);
     }
 
     /// Bytes as granted.
@@ -60,11 +62,14 @@ impl Live {
 
     /// Number of allocations.
     pub(crate) fn count(&self) -> usize {
-        self.count
+        self.begun.wrapping_sub(self.ended)
     }
 
     /// Whether anything was allocated or freed since the last call.
     pub(crate) fn take_touched(&mut self) -> bool {
-        std::mem::take(&mut self.is_touched)
+        let now = (self.begun, self.ended);
+        let before = (self.begun_before, self.ended_before);
+        (self.begun_before, self.ended_before) = now;
+        before != now
     }
 }

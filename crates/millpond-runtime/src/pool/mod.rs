@@ -75,8 +75,9 @@ mod tests;
 mod underway;
 mod wish;
 
+pub(crate) use self::acquire::take_handy;
 pub(crate) use self::cache::Cache;
-pub(crate) use self::class::{Class, GRANULE, granule_multiple};
+pub(crate) use self::class::{Class, GRANULE, granule_multiple, handy as handy_class};
 pub(crate) use self::core::{Identity, LEAST_CACHE_LIMIT, PoolCore};
 pub(crate) use self::current::Current;
 pub use self::current::Scope;

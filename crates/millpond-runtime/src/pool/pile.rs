@@ -37,8 +37,14 @@ impl Pile {
     #[inline]
     pub(crate) fn push(&mut self, block: UniqueArc<Block>) {
         if let Some(before) = self.newest.replace(block) {
-            self.older.push_back(before);
+            self.set_aside(before);
         }
+    }
+
+    /// Apart, since the list may have to grow.
+    #[inline(never)]
+    fn set_aside(&mut self, block: UniqueArc<Block>) {
+        self.older.push_back(block);
     }
 
     /// Takes the newest.

@@ -18,6 +18,18 @@ impl Tally {
         capacity > BULKY
     }
 
+    /// Bytes of the others.
+    #[inline]
+    pub(crate) const fn small(&self) -> usize {
+        self.0[0]
+    }
+
+    /// Says how many of these there are.
+    #[inline]
+    pub(crate) fn set_small(&mut self, bytes: usize) {
+        self.0[0] = bytes;
+    }
+
     /// Counts a block.
     #[inline]
     pub(crate) fn add(&mut self, capacity: usize) {

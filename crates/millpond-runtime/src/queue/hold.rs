@@ -6,11 +6,17 @@
 //! same thread finds the queue as if it weren't held, and a thread never waits while it holds a
 //! line in this way: not for another line, a command, a driver, nor for memory. `interrupt` is
 //! called wherever that begins.
+//!
+//! What most calls ask for is decided once, when the line is taken, and remembered as a *shelf*: the
+//! cache of the pool that was used last, on a queue that is open and in order. As nobody else gets at
+//! any of that while the line is held, a call compares the pool with that of the shelf, and is done by
+//! popping or pushing a block.
 
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ptr::NonNull;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use millpond_types::MemoryKind;
@@ -18,13 +24,15 @@ use millpond_types::MemoryKind;
 use crate::error::Result;
 use crate::lifecycle;
 use crate::memory::{Allocation, Source};
-use crate::pool::{Pool, PoolCore};
+use crate::pool::{Cache, Class, Pool, PoolCore, handy_class, take_handy};
 use crate::queue::{Line, Queue};
 use crate::sync::{MutexGuard, thread_local};
 
 /// A line that is held, in the list of those that its thread holds.
 struct Held<'q> {
     line: Cell<Option<MutexGuard<'q, Line>>>,
+    /// Empty while the line isn't held.
+    shelf: Cell<Shelf>,
     /// The one that was begun before, and ends after.
     outer: Option<NonNull<Held<'static>>>,
 }
@@ -50,8 +58,81 @@ fn interrupt_all(innermost: NonNull<Held<'static>>) {
         // returned, which takes it out before it does; only this thread refers to it, and never
         // mutably.
         let held = unsafe { held.as_ref() };
+        held.shelf.set(Shelf::EMPTY);
         drop(held.line.take());
         next = held.outer;
+    }
+}
+
+/// A cache behind a line that is held. Its pool's blocks hold the pool, and who lets go of a cache
+/// needs the line.
+#[derive(Clone, Copy)]
+struct Shelf {
+    /// The pool whose requests it serves.
+    gives: *const PoolCore,
+    /// The same, unless there is a window, which is told of each block that is freed.
+    takes: *const PoolCore,
+    cache: *mut Cache,
+}
+
+impl Shelf {
+    /// No pool's.
+    const EMPTY: Self = Self {
+        gives: ptr::null(),
+        takes: ptr::null(),
+        cache: ptr::null_mut(),
+    };
+
+    /// What a line has of a pool, by its slot.
+    fn of(line: &mut Line, pool: *const PoolCore, slot: usize) -> Self {
+        if line.closed {
+            return Self::EMPTY;
+        }
+        let has_window = line.window.is_some();
+        let Some(cache) = line.cache_if_any(slot) else {
+            return Self::EMPTY;
+        };
+        Self {
+            gives: pool,
+            takes: if has_window { ptr::null() } else { pool },
+            cache,
+        }
+    }
+}
+
+/// Counted references to a queue that are nobody's: frees leave them to the allocations that come
+/// next, so that neither changes the count.
+struct Spares<'q> {
+    queue: &'q Queue,
+    count: Cell<usize>,
+}
+
+impl Spares<'_> {
+    #[inline]
+    fn take(&self) -> Queue {
+        let count = self.count.get();
+        if count == 0 {
+            return self.queue.clone();
+        }
+        self.count.set(count - 1);
+        // SAFETY: `put` left a reference to this very queue, which from here on is the handle's.
+        Queue::of(unsafe { Arc::from_raw(Arc::as_ptr(self.queue.core())) })
+    }
+
+    /// Keeps the reference of a handle of this queue.
+    #[inline]
+    fn put(&self, handle: Queue) {
+        let handle = ManuallyDrop::new(handle);
+        debug_assert!(*handle == *self.queue);
+        self.count.set(self.count.get() + 1);
+    }
+}
+
+impl Drop for Spares<'_> {
+    fn drop(&mut self) {
+        while self.count.get() > 0 {
+            drop(self.take());
+        }
     }
 }
 
@@ -68,8 +149,7 @@ impl Drop for End<'_, '_> {
 pub struct Hold<'q> {
     queue: &'q Queue,
     held: Held<'q>,
-    /// A handle of the queue for the next allocation, left by the last free.
-    spare: Cell<Option<Queue>>,
+    spares: Spares<'q>,
     /// Lines are unlocked on the thread that locked them.
     thread: PhantomData<*const ()>,
 }
@@ -102,9 +182,13 @@ impl Queue {
             queue: self,
             held: Held {
                 line: Cell::new(None),
+                shelf: Cell::new(Shelf::EMPTY),
                 outer: INNERMOST.with(Cell::get),
             },
-            spare: Cell::new(None),
+            spares: Spares {
+                queue: self,
+                count: Cell::new(0),
+            },
             thread: PhantomData,
         };
         let _end = End(&hold.held);
@@ -128,7 +212,7 @@ impl<'q> Hold<'q> {
         let device = self.queue.device();
         let default = device.default_pool_core(kind);
         // What is there at once comes in a register.
-        if device.current_pools().is_default(default)
+        if device.current_pools().is_default(kind)
             && let Some(allocation) = self.take(default, bytes)
         {
             return Ok(allocation);
@@ -159,16 +243,18 @@ impl<'q> Hold<'q> {
         self.allocate_in(pool.core(), bytes)
     }
 
-    /// What the queue freed itself, if the line is held and nothing else is to be asked.
+    /// What the queue freed itself, if it lies on the shelf and nothing else is to be asked.
+    #[inline]
     fn take(&self, pool: &PoolCore, bytes: usize) -> Option<Allocation> {
-        let class = pool.plain_class(self.queue.core(), bytes)?;
-        // SAFETY: to take a block out of a cache and to count a handle calls nobody else.
-        let line = unsafe { self.at_hand()? };
-        if line.closed || !lifecycle::is_running() {
+        let shelf = self.held.shelf.get();
+        if !ptr::eq(shelf.gives, pool) || !pool.is_plain_here() || !lifecycle::is_running() {
             return None;
         }
-        let home = || self.spare.take().unwrap_or_else(|| self.queue.clone());
-        pool.take_own(line, class, bytes, home)
+        let class = handy_class(bytes)?;
+        // SAFETY: the shelf has a pool, so the line is held, and what is done with the cache calls
+        // nobody else.
+        let cache = unsafe { &mut *shelf.cache };
+        take_handy(cache, class, bytes, || self.spares.take())
     }
 
     #[inline(never)]
@@ -178,10 +264,10 @@ impl<'q> Hold<'q> {
             && lifecycle::is_running()
         {
             let mut line = self.line();
-            let home = || self.queue.clone();
+            let home = || self.spares.take();
             let found = pool.allocate_plainly(core, &mut line, class, bytes, home);
             if let Some(allocation) = found {
-                self.held.line.set(Some(line));
+                self.hold_on(line, Arc::as_ptr(pool), pool.slot.index());
                 return Ok(allocation);
             }
         }
@@ -196,27 +282,31 @@ impl<'q> Hold<'q> {
         }
     }
 
-    /// Takes a block back that the queue keeps, if the line is held and nobody else is to be told.
+    /// Puts a block back on the shelf, if that is its place and nobody else is to be told.
     #[inline]
     fn put(&self, allocation: Allocation) -> std::result::Result<(), Allocation> {
+        let shelf = self.held.shelf.get();
         if !lifecycle::is_running() {
             return Err(allocation);
         }
         let mut block = allocation.try_into_unique()?;
-        let is_ours = block.home.as_ref() == Some(self.queue);
-        let concerns_others =
-            block.tag.is_some() || block.tracking.has_others() || block.lent.is_to_stream();
-        if is_ours
-            && !concerns_others
-            // SAFETY: to put a block into a cache calls nobody else.
-            && let Some(line) = unsafe { self.at_hand() }
-            && line.window.is_none()
-            && let Some((cache, index)) = line.room_for(&block)
+        if let Source::Pool { pool, class } = &block.source
+            && let Class::Small(index) = *class
+            && ptr::eq(Arc::as_ptr(pool), shelf.takes)
+            && pool.is_plain()
+            && block.home.as_ref() == Some(self.queue)
+            && block.tag.is_none()
+            && !block.tracking.has_others()
+            && !block.lent.is_to_stream()
+            // SAFETY: the shelf has a pool, so the line is held, and what is done with the cache
+            // calls nobody else.
+            && let Some(place) = unsafe { &mut *shelf.cache }.place_for(&block, index)
         {
             block.forget_uses();
-            let home = block.home.take();
-            cache.put_small(block, index);
-            self.spare.set(home);
+            if let Some(home) = block.home.take() {
+                self.spares.put(home);
+            }
+            place.put(block);
             return Ok(());
         }
         Err(Allocation::new(block.shareable()))
@@ -236,8 +326,14 @@ impl<'q> Hold<'q> {
         if !is_at_home || !is_plain {
             return drop(Allocation::new(block.shareable()));
         }
+        let Source::Pool { pool, .. } = &block.source else {
+            return drop(Allocation::new(block.shareable()));
+        };
+        let (pool, slot) = (Arc::as_ptr(pool), pool.slot.index());
         let core = self.queue.core();
-        let home = block.home.take();
+        if let Some(home) = block.home.take() {
+            self.spares.put(home);
+        }
         let parked = core.end(&mut block);
         let mut line = self.line();
         let leaving = core.keep(&mut line, block, parked);
@@ -245,29 +341,23 @@ impl<'q> Hold<'q> {
             drop(line);
             core.give_up(leaving);
         } else {
-            self.held.line.set(Some(line));
+            // The block lies in the cache, and holds the pool.
+            self.hold_on(line, pool, slot);
         }
-        self.spare.set(home);
     }
 
-    /// The line, if it is held.
-    ///
-    /// # Safety
-    /// While the answer is used, no call is made of this hold, nor one that could interrupt it.
-    #[inline]
-    #[expect(
-        clippy::mut_from_ref,
-        reason = "the line lies in a cell, and the caller is its only user"
-    )]
-    unsafe fn at_hand(&self) -> Option<&mut Line> {
-        // SAFETY: only this thread gets at the place, by calls that the caller doesn't make meanwhile.
-        let held = unsafe { &mut *self.held.line.as_ptr() };
-        held.as_deref_mut()
+    /// Holds the line from here on, with what it has of a pool on the shelf.
+    fn hold_on(&self, mut line: MutexGuard<'q, Line>, pool: *const PoolCore, slot: usize) {
+        if self.queue.is_in_order() {
+            self.held.shelf.set(Shelf::of(&mut line, pool, slot));
+        }
+        self.held.line.set(Some(line));
     }
 
     /// The line, as it was held or locked again.
     #[inline]
     fn line(&self) -> MutexGuard<'q, Line> {
+        self.held.shelf.set(Shelf::EMPTY);
         let line = self.held.line.take();
         line.unwrap_or_else(|| self.queue.core().lock())
     }

@@ -91,6 +91,7 @@ pub(crate) struct QueueCore {
 }
 
 impl Queue {
+    #[inline]
     pub(crate) fn of(core: Arc<QueueCore>) -> Self {
         Self(core)
     }
