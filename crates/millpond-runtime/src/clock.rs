@@ -11,6 +11,7 @@ pub struct Clock(SmallVec<[Point; 4]>);
 
 impl Clock {
     /// The sequence number of a queue that this clock is after; 0 if it knows nothing of it.
+    #[inline]
     #[must_use]
     pub fn of(&self, queue: QueueId) -> u64 {
         self.0

@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 
 use crate::clock::Clock;
 use crate::memory::Dependencies;
-use crate::memory::uses::{JOIN, Uses, record_among};
+use crate::memory::uses::{JOIN, Uses, move_among, record_among};
 use crate::queue::Native;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::sync::{Mutex, lock};
@@ -103,7 +103,8 @@ impl Tracking {
         }
     }
 
-    /// The same for memory that nobody else has, and whether other queues may still be using it.
+    /// The same for memory that nobody else has, and whether other queues may still be using it, as
+    /// far as can be told without asking their drivers.
     #[inline]
     pub(crate) fn abandon(&mut self) -> bool {
         *self.stale.get_mut() = true;
@@ -115,13 +116,22 @@ impl Tracking {
         let timeless = self.timeless;
         let others = self.others.get_mut();
         let others = others.unwrap_or_else(PoisonError::into_inner);
-        others.retain(|entry| {
+        let mut any_over = false;
+        for entry in others.iter_mut() {
             entry.stale = true;
-            entry.matters_still(timeless)
-        });
+            any_over |= !entry.may_go_on(timeless);
+        }
+        if any_over {
+            others.retain(|entry| entry.may_go_on(timeless));
+        }
         let has_others = *self.revoked.get_mut() || !others.is_empty();
         *self.has_others.get_mut() = has_others;
         has_others
+    }
+
+    /// Whether other queues are still using memory that nobody else has.
+    pub(crate) fn others_go_on(&mut self) -> bool {
+        !self.others_rest(self.timeless)
     }
 
     /// Ends the right to use the memory by this record. It is never quiet again, so that every
@@ -299,6 +309,13 @@ impl Tracking {
         !self.is_revoked() && others.iter().all(|entry| entry.is_before(clock))
     }
 
+    /// The same, asked by who has the memory alone.
+    pub(crate) fn others_are_known_before(&mut self, clock: &Clock) -> bool {
+        let others = self.others.get_mut();
+        let others = others.unwrap_or_else(PoisonError::into_inner);
+        !*self.revoked.get_mut() && others.iter().all(|entry| entry.is_before(clock))
+    }
+
     /// The same uses, for an allocation that is at home on another queue from now on.
     pub(crate) fn rehome(&mut self, old: &Arc<Native>) {
         let (write, read) = (self.write.load(Relaxed), self.read.load(Relaxed));
@@ -310,11 +327,10 @@ impl Tracking {
             .others
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        for (sequence, access) in [(write, Access::Write), (read, Access::Read)] {
-            if sequence > known {
-                record_among(others, old, sequence, access, self.timeless);
-                self.has_others.store(true, Relaxed);
-            }
+        if write.max(read) > known {
+            let after = |sequence: u64| (sequence > known).then_some(sequence);
+            move_among(others, old, after(write), after(read), self.timeless);
+            self.has_others.store(true, Relaxed);
         }
         self.stale.store(true, Relaxed);
         for entry in others {

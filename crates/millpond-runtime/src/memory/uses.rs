@@ -70,6 +70,31 @@ pub(super) fn record_among(
     }
 }
 
+/// Counts the last uses by a home, which is another one from now on, among those by other queues.
+#[inline]
+pub(super) fn move_among(
+    others: &mut Uses,
+    old: &Arc<Native>,
+    write: Option<u64>,
+    read: Option<u64>,
+    timeless: bool,
+) {
+    if others.is_empty() {
+        return others.push(Use {
+            queue: Arc::clone(old),
+            write: write.unwrap_or(0),
+            stale: true,
+            reads: read.into_iter().collect(),
+        });
+    }
+    let uses = [(write, Access::Write), (read, Access::Read)];
+    for (sequence, access) in uses {
+        if let Some(sequence) = sequence {
+            record_among(others, old, sequence, access, timeless);
+        }
+    }
+}
+
 impl Use {
     /// Whether anyone has to come behind it still.
     pub(super) fn matters(&self, timeless: bool) -> bool {
@@ -85,11 +110,20 @@ impl Use {
         self.matters(timeless)
     }
 
+    /// Whether some of it may not be over, as far as counters say.
+    pub(super) fn may_go_on(&self, timeless: bool) -> bool {
+        !self.is_within(self.queue.known(timeless))
+    }
+
+    /// Whether no use of it is a later command than this one.
+    fn is_within(&self, last: u64) -> bool {
+        self.write <= last && self.reads.iter().all(|&read| read <= last)
+    }
+
     /// Whether the clock comes after all of it.
     pub(super) fn is_before(&self, clock: &Clock) -> bool {
-        let last = self.reads.iter().chain([&self.write]).max();
         // A point of an out-of-order queue says nothing of those with smaller numbers.
-        self.queue.in_order && last.is_some_and(|&last| clock.is_after(self.queue.point(last)))
+        self.queue.in_order && self.is_within(clock.of(self.queue.id()))
     }
 
     /// Whether its last write has failed, which is somebody's content.

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::memory::Allocation;
-use crate::pool::acquire::Found;
+use crate::pool::acquire::{Found, hand_out};
 use crate::pool::core::PoolCore;
 use crate::pool::find::{is_before, is_over};
 use crate::pool::wish::Wish;
-use crate::queue::Line;
+use crate::queue::{Line, Queue};
 use crate::weaken::Rule;
 
 impl PoolCore {
@@ -26,8 +26,14 @@ impl PoolCore {
         wish: &Wish<'_>,
         line: &mut Line,
     ) -> Option<Allocation> {
-        let found = self.find_nearby(wish, line)?;
-        Some(self.make(found, wish, line).0)
+        Some(match self.find_nearby(wish, line)? {
+            Found::Block(block) => {
+                let cache = self.cache_of(wish.queue, line);
+                let home = Queue::of(Arc::clone(wish.queue));
+                hand_out(block, cache, home, wish.request.bytes, false)
+            }
+            found @ Found::Extent(_) => self.make(found, wish, line).0,
+        })
     }
 
     fn find_nearby(&self, wish: &Wish<'_>, line: &mut Line) -> Option<Found> {

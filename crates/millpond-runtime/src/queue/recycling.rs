@@ -76,17 +76,27 @@ impl QueueCore {
     pub(super) fn keep(
         &self,
         line: &mut Line,
-        block: UniqueArc<Block>,
+        mut block: UniqueArc<Block>,
         parked: bool,
     ) -> Option<Leaving<'_>> {
         if let Some(window) = &line.window {
             window.forget(&block);
         }
+        let parked =
+            parked && !self.is_behind_others(line, &mut block) && block.tracking.others_go_on();
         if !parked && let Some((cache, index)) = line.room_for(&block) {
             cache.put_small(block, index);
             return None;
         }
         self.keep_any(line, block, parked)
+    }
+
+    /// Whether the queue is ordered behind what other queues may still be doing with a block, and may
+    /// have it again because of that (rule R2).
+    fn is_behind_others(&self, line: &Line, block: &mut Block) -> bool {
+        let follows = matches!(&block.source, Source::Pool { pool, .. }
+            if pool.driven.is_none() && pool.reuse().follow_events);
+        follows && self.native.in_order && block.tracking.others_are_known_before(&line.clock)
     }
 
     /// The same for any block.
