@@ -60,6 +60,10 @@ impl PoolCore {
         if self.is_lent() {
             return Err(Refusal::Lent);
         }
+        // What the maximum doesn't allow is on no way.
+        if self.shortage(size) > 0 {
+            return Err(Refusal::Maximum);
+        }
         let mut way = self.site.underway.begin();
         let mut growth = self
             .reserve(size, spare && !dedicated)
@@ -103,7 +107,7 @@ impl PoolCore {
             reserved.saturating_sub(self.budget.high()),
             self.shortage(size),
         );
-        if excess == 0 || self.is_lent() {
+        if excess == 0 || self.is_lent() || lock(&self.store).unused_bytes() < short.max(1) {
             return;
         }
         self.release(|store| {

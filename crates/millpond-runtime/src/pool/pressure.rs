@@ -75,6 +75,10 @@ impl Reclaimers {
 
     /// Calls one reclaimer after the other for as long as `enough` says that there isn't; whether
     /// there is in the end.
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.list).is_empty()
+    }
+
     pub(crate) fn call(&self, pressure: &Pressure, mut enough: impl FnMut() -> bool) -> bool {
         struct Restore;
         impl Drop for Restore {

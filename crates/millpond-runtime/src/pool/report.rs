@@ -90,7 +90,10 @@ impl PoolCore {
     #[cold]
     pub(crate) fn out_of_memory(&self, requested: usize, granted: usize, reason: &str) -> Error {
         let statistics = self.statistics();
-        let pending_by_queue = self.pending_by_queue();
+        let pending_by_queue = match statistics.pending {
+            0 => Vec::new(),
+            _ => self.pending_by_queue(),
+        };
         let other_pools = self.neighbours();
         let largest_free = lock(&self.store).largest_free();
         let fits_after = self.what_makes_room(granted).map(|conditions| {

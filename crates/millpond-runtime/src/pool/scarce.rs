@@ -11,6 +11,7 @@ use crate::pool::growth::Refusal;
 use crate::pool::plan;
 use crate::pool::pressure::Level;
 use crate::pool::store::{Conditions, Cut};
+use crate::pool::underway::Seen;
 use crate::pool::wish::{Wait, Wish};
 use crate::sync::lock;
 
@@ -39,6 +40,14 @@ impl PoolCore {
             let reason = Refusal::Maximum.to_string();
             return Err(self.out_of_memory(wish.request.bytes, wish.size, &reason));
         }
+        let seen = self.site.underway.seen();
+        if let Some(cut) = self.take_free(wish) {
+            return Ok(Found::cut(cut, wish));
+        }
+        if let Some(refusal) = self.hopeless(wish, &seen) {
+            self.site.check_lost()?;
+            return Err(self.out_of_memory(wish.request.bytes, wish.size, &refusal.to_string()));
+        }
         if let Some(cut) = self.find_at_no_cost(wish)? {
             return Ok(Found::cut(cut, wish));
         }
@@ -49,6 +58,27 @@ impl PoolCore {
             Waited::Cut(cut) => Ok(Found::cut(cut, wish)),
             Waited::Room | Waited::Nothing => self.grow_at_last(wish),
         }
+    }
+
+    /// Why nothing of what follows can help a request that has found nothing free since then: the pool
+    /// may not grow, nor has it anything to give back for that, nothing is pending or on its way, and
+    /// there is nobody to ask for memory.
+    fn hopeless(&self, wish: &Wish<'_>, since: &Seen) -> Option<Refusal> {
+        let refusal = if self.is_lent() {
+            Refusal::Lent
+        } else {
+            Refusal::Maximum
+        };
+        let short = self.shortage(wish.size);
+        if short == 0 && !self.is_lent() {
+            return None;
+        }
+        let store = lock(&self.store);
+        let has_some = store.pending_bytes() > 0 || (short > 0 && store.unused_bytes() > 0);
+        drop(store);
+        let is_hopeless =
+            !has_some && self.site.reclaimers.is_empty() && self.site.underway.is_still(since);
+        is_hopeless.then_some(refusal)
     }
 
     /// What nobody has to give up anything for: segments that are idle already, if they are enough

@@ -66,6 +66,12 @@ impl Underway {
         Seen(lock(&self.state).ends)
     }
 
+    /// Whether nothing is on its way, and nothing has come since then.
+    pub(crate) fn is_still(&self, since: &Seen) -> bool {
+        let state = lock(&self.state);
+        state.ways == 0 && state.ends == since.0
+    }
+
     /// Whether looking again may find what wasn't found since then. While there are ways whose end
     /// is open, and as long as the request may, this waits for one. What others reserved for growth
     /// and didn't get is of use `within_maximum` only: the driver was asked already.
