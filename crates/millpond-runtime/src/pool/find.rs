@@ -44,6 +44,11 @@ impl PoolCore {
             if let Some(found) = self.take_extent(wish) {
                 return Ok(found);
             }
+            // Better less than its class has than growth for that.
+            let exact = wish.exact();
+            if let Some(cut) = self.take_free(&exact) {
+                return Ok(Found::cut(cut, &exact));
+            }
         }
         if self.is_comfortable_with(wish.size)
             && let Some(found) = self.grow_with_spare(wish)
@@ -185,6 +190,10 @@ impl PoolCore {
     /// ordered behind all uses of; whether there were any.
     pub(crate) fn unpark(&self, wish: &Wish<'_>) -> bool {
         let mut line = wish.queue.lock();
+        let cache = line.cache_if_any(self.slot.index());
+        if cache.is_none_or(|cache| !cache.has_parked()) {
+            return false;
+        }
         let native = wish.queue.native();
         let follows = native.in_order && wish.request.reuse.follow_events;
         let clock = follows.then(|| line.clock.clone());
