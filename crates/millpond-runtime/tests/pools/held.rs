@@ -1,12 +1,20 @@
 //! A queue whose line is held: the same answers as without, and nothing that ever hangs.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use millpond_runtime::{Error, Hold, MemoryKind, PoolOptions, Release};
+use millpond_hal::Driver;
+use millpond_hal::layers::{Layered, Order};
+use millpond_hal::null::{NullDriver, NullOptions};
+use millpond_runtime::{
+    Allocation, Device, Error, Hold, MemoryKind, PoolOptions, Registry, Release, Statistics, Tag,
+};
+use millpond_testkit::watchdog::watched;
 
-use crate::support::{in_order, out_of_order};
-use crate::{GIB, KIB, MIB, at_most, at_once, check, close_gate, each, null, pool, use_on};
+use crate::support::{driver, in_order, out_of_order};
+use crate::{Dice, GIB, KIB, MIB, at_most, at_once, check, close_gate, each, null, pool, use_on};
 
 /// What is done on a queue while it is held, with the same answers as elsewhere.
 #[test]
@@ -214,5 +222,158 @@ fn errors_of_a_held_queue_are_those_of_the_queue() {
         queue.close();
         let refused = held.allocate(MemoryKind::Device, KIB).unwrap_err();
         assert!(matches!(refused, Error::Closed { .. }), "{refused}");
+    });
+}
+
+/// What a random program has found: for each request which block it got of those seen before, or what
+/// the refusal says, and the pool's statistics behind each step.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    blocks: Vec<Result<usize, String>>,
+    statistics: Vec<Statistics>,
+    counted: Vec<usize>,
+}
+
+/// Asks one of two queues for bytes.
+type Allocate<'a> = dyn Fn(usize, usize) -> Result<Allocation, Error> + 'a;
+
+/// Runs such a program, the same for each seed, on two queues that are held for all of it, or as others
+/// would.
+fn run_program(
+    device: &Device,
+    most: usize,
+    run_all: impl Fn(),
+    seed: u64,
+    is_held: bool,
+) -> Found {
+    let pool = pool(device, at_most(most));
+    let queues = [in_order(device), in_order(device)];
+    let mut found = Found::default();
+    let mut body = |allocate: &Allocate<'_>, free: &dyn Fn(usize, Allocation)| {
+        let mut dice = Dice::new(seed);
+        let tag = Tag::new("program");
+        let mut seen = HashMap::new();
+        let mut live: Vec<Allocation> = Vec::new();
+        let sizes = [0, 700, KIB, 3 * KIB, 100 * KIB, MIB, 2 * MIB, 5 * MIB];
+        for _ in 0..600 {
+            let at = dice.roll(2);
+            match dice.roll(16) {
+                0..7 => {
+                    let bytes = sizes[dice.roll(sizes.len())];
+                    let _scope = (dice.roll(8) == 0).then(|| tag.scope());
+                    found.blocks.push(match allocate(at, bytes) {
+                        Ok(memory) => {
+                            assert_eq!(memory.bytes(), bytes);
+                            assert!(memory.is_on(&queues[at]) && memory.is_from(&pool));
+                            let number = seen.len();
+                            let number = *seen.entry(memory.address().get()).or_insert(number);
+                            live.push(memory);
+                            Ok(number)
+                        }
+                        Err(Error::OutOfMemory(report)) => Err(format!(
+                            "{} of {}: {} in use by {}, {} free",
+                            report.requested,
+                            report.granted,
+                            report.used,
+                            report.live,
+                            report.cached
+                        )),
+                        Err(other) => panic!("{other}"),
+                    });
+                }
+                7..13 if !live.is_empty() => {
+                    let memory = live.swap_remove(dice.roll(live.len()));
+                    let other = (dice.roll(6) == 0).then(|| memory.clone());
+                    free(at, memory);
+                    live.extend(other);
+                }
+                13 if !live.is_empty() => {
+                    drop(use_on(&queues[at], &live[dice.roll(live.len())]));
+                }
+                14 => {
+                    let event = queues[dice.roll(2)].record().unwrap();
+                    queues[at].wait_for(&event).unwrap();
+                }
+                _ => run_all(),
+            }
+            found.counted.push(tag.used());
+            // Looking interrupts a hold: mostly there are several steps between two looks.
+            if dice.roll(4) == 0 {
+                check(&pool);
+                found.statistics.push(pool.statistics());
+            }
+        }
+    };
+    if is_held {
+        queues[0].hold(|first| {
+            queues[1].hold(|second| {
+                let allocate = |at, bytes| match at {
+                    0 => first.allocate_from(&pool, bytes),
+                    _ => second.allocate_from(&pool, bytes),
+                };
+                let free = |at, memory| match at {
+                    0 => first.free(memory),
+                    _ => second.free(memory),
+                };
+                body(&allocate, &free);
+            });
+        });
+    } else {
+        let allocate = |at: usize, bytes| queues[at].allocate_from(&pool, bytes);
+        body(&allocate, &|_, memory| drop(memory));
+    }
+    run_all();
+    check(&pool);
+    found.statistics.push(pool.statistics());
+    found
+}
+
+/// Blocks, refusals, statistics and tags are those of a queue that isn't held.
+#[test]
+fn random_programs_find_the_same_on_held_queues() {
+    watched(|| {
+        let mut refused = 0;
+        for seed in 1..60 {
+            // What is pending is waited for at the maximum, and nobody would run it meanwhile.
+            let (manual, most) = [(true, GIB), (false, 16 * MIB)][seed as usize % 2];
+            let found = |is_held| {
+                let driver = NullDriver::with(NullOptions {
+                    manual,
+                    memory: 64 * GIB,
+                    ..NullOptions::default()
+                });
+                let devices = Registry::new(&[Arc::new(driver.clone()) as Arc<dyn Driver>]);
+                let device = devices.default_device().unwrap();
+                let run_all = || {
+                    if manual {
+                        driver.run_all();
+                    } else {
+                        device.wait().unwrap();
+                    }
+                };
+                run_program(&device, most, run_all, seed, is_held)
+            };
+            let held = found(true);
+            assert_eq!(held, found(false), "seed {seed}");
+            refused += held.blocks.iter().filter(|block| block.is_err()).count();
+            let end = held.statistics.last().unwrap();
+            assert_eq!((end.used, end.live), (0, 0), "seed {seed}");
+        }
+        assert!(refused > 100, "{refused} requests met the maximum");
+    });
+}
+
+/// The checker of order knows what a queue has, held or not, and finds nothing amiss.
+#[test]
+fn random_programs_on_held_queues_are_in_order() {
+    watched(|| {
+        let checked = Arc::new(Layered::new(driver(), Order::default()));
+        let devices = Registry::new(&[Arc::clone(&checked) as Arc<dyn Driver>]);
+        let device = devices.default_device().unwrap();
+        for seed in 1..10 {
+            run_program(&device, 16 * MIB, || device.wait().unwrap(), seed, true);
+        }
+        let races = checked.layer().take_races();
+        assert!(races.is_empty(), "{}", races[0]);
     });
 }
