@@ -22,7 +22,7 @@ const END: &str = "<!-- end table -->";
 
 /// Measures and prints a table with the ratios to `NumPy`.
 pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
-    let valued = ["case", "peers", "rounds", "budget"];
+    let valued = ["case", "peers", "rounds", "budget", "device", "seeds"];
     let options = Options::parse(arguments, &["pools", "write"], &valued)?;
     if options.has("pools") {
         return pools(&options);
@@ -73,15 +73,24 @@ fn table(extra: &[&str]) -> Outcome<String> {
         .output()
 }
 
-/// Measures pools; words select tables.
+/// Measures pools; words select tables, and `--device` a device with memory.
 fn pools(options: &Options) -> Outcome<()> {
     let run = ["run", "--release", "-p", "millpond-runtime"];
     let mut bench = Program::cargo()
         .args(run)
         .args(["--example", "pool_rivals", "--"])
         .args(&options.words);
+    for name in ["device", "seeds"] {
+        if let Some(value) = options.value(name) {
+            bench = bench.arg(format!("--{name}")).arg(value);
+        }
+    }
     if !options.has("write") {
         return bench.run();
+    }
+    if options.value("device").is_some() {
+        let reason = "--write keeps the page's table, which no device with memory is in";
+        return Err(Failure::Check(reason.to_owned()));
     }
     bench = bench.arg("--markdown");
     let table = step("measure", || bench.output())?;

@@ -116,13 +116,13 @@ const TABLE: &[Row] = &[
 /// The crate of contract suites: tests may use it, programs may not.
 const TESTKIT: &str = "millpond-testkit";
 
-/// What tests of any crate may use: the contract suites, the backend that every machine has, the runtime, which tests
-/// of a backend put above it, kernels that are work of a device's libraries as well, and a driver without a
-/// card.
+/// What tests and benches of any crate may use: the contract suites, the backends, the runtime, which tests of a
+/// backend put above it, kernels that are work of a device's libraries as well, and a driver without a card.
 const IN_TESTS: &[&str] = &[
     TESTKIT,
     "millpond-hal",
     "millpond-cpu",
+    "millpond-cuda",
     "millpond-runtime",
     "millpond-linalg",
     "millpond-fft",

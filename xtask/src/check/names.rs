@@ -22,6 +22,8 @@ const VENDOR_PLACES: &[&str] = &[
     // Settings of all layers are read in one place and shown in one.
     "crates/millpond-types/src/config.rs",
     "crates/millpond-python/src/runtime/lifecycle.rs",
+    // What measures pools opens a card.
+    "crates/millpond-runtime/examples/pool_rivals/card.rs",
     // DLPack has a number for the memory of each vendor.
     "crates/millpond-python/src/interop/dlpack/",
     // And the Unified Runtime one for its backends.

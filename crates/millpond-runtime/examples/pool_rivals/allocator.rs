@@ -1,7 +1,8 @@
 //! What is measured: anything that hands out bytes and takes them back.
 
+use crate::Effort;
 use crate::heaps::{Mimalloc, System};
-use crate::pools::Millpond;
+use crate::pools::{Millpond, OfDriver};
 use crate::rivals::{Bins, List, Set};
 
 /// Hands out bytes, and takes them back.
@@ -52,8 +53,24 @@ pub(crate) const ALLOCATORS: &[&str] = &[
     Mimalloc::NAME,
 ];
 
+/// The same where memory is that of a real device.
+const ON_DEVICE: &[&str] = &[Millpond::NAME, OfDriver::NAME];
+
+/// Names of the allocators that are measured, in the order of tables.
+pub(crate) fn columns(effort: Effort) -> Vec<&'static str> {
+    let names = effort.device().map_or(ALLOCATORS, |_| ON_DEVICE);
+    names.to_vec()
+}
+
 /// Measures all allocators in turn, each with so many bytes.
-pub(crate) fn measure_all(case: &impl Case, bytes: usize) -> Vec<Option<Vec<f64>>> {
+pub(crate) fn measure_all(case: &impl Case, effort: Effort, bytes: usize) -> Vec<Option<Vec<f64>>> {
+    if let Some(device) = effort.device() {
+        let bytes = bytes.min(device.info().memory / 2);
+        return vec![
+            case.measure(&Millpond::on(device, bytes)),
+            OfDriver::on(device).and_then(|pool| case.measure(&pool)),
+        ];
+    }
     vec![
         case.measure(&Millpond::new(bytes)),
         case.measure(&List::new(bytes)),

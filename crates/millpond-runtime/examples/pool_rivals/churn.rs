@@ -6,7 +6,7 @@ use std::time::Instant;
 use millpond_testkit::dice::Dice;
 
 use crate::Effort;
-use crate::allocator::{ALLOCATORS, Allocator, Case, measure_all};
+use crate::allocator::{Allocator, Case, columns, measure_all};
 use crate::clock::Latencies;
 use crate::table::{Row, Table};
 
@@ -75,12 +75,12 @@ pub(crate) fn sizes(effort: Effort) -> Table {
     let counts = [100, 1000, 10_000, 50_000];
     let rows = effort.of(&counts).iter().map(|&live| Row {
         case: format!("{live} live"),
-        cells: measure_all(&Replace { live, effort }, 256 << 30),
+        cells: measure_all(&Replace { live, effort }, effort, 256 << 30),
     });
     Table {
         title: "Random sizes from 256 B to 1 MiB",
         figures: &["ns for a pair: best window", "median", "p99", "p99.9"],
-        columns: ALLOCATORS.to_vec(),
+        columns: columns(effort),
         rows: rows.collect(),
     }
 }
@@ -150,7 +150,7 @@ pub(crate) fn occupancy(effort: Effort) -> Table {
     let marks = [10, 50, 75, 90, 95, 99];
     let rows = effort.of(&marks).iter().map(|&percent| Row {
         case: format!("{percent} % full"),
-        cells: measure_all(&Full { percent, effort }, CAPACITY),
+        cells: measure_all(&Full { percent, effort }, effort, CAPACITY),
     });
     Table {
         title: "A gigabyte, nearly full",
@@ -162,7 +162,7 @@ pub(crate) fn occupancy(effort: Effort) -> Table {
             "% refused",
             "ns for a refusal",
         ],
-        columns: ALLOCATORS[..4].to_vec(),
+        columns: columns(effort)[..4].to_vec(),
         rows: rows.collect(),
     }
 }

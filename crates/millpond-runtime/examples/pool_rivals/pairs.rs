@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use crate::Effort;
-use crate::allocator::{ALLOCATORS, Allocator, Case, measure_all};
+use crate::allocator::{Allocator, Case, columns, measure_all};
 use crate::clock::{Latencies, best};
 use crate::table::{Row, Table, size};
 
@@ -38,12 +38,12 @@ pub(crate) fn table(effort: Effort) -> Table {
     let sizes = [64, 1 << 10, 64 << 10, 1 << 20, 16 << 20, 1 << 30];
     let rows = effort.of(&sizes).iter().map(|&bytes| Row {
         case: size(bytes),
-        cells: measure_all(&Pair { bytes, effort }, 4 << 30),
+        cells: measure_all(&Pair { bytes, effort }, effort, 4 << 30),
     });
     Table {
         title: "Pairs of one size",
         figures: &["ns for a pair: best window", "median", "p99", "p99.9"],
-        columns: ALLOCATORS.to_vec(),
+        columns: columns(effort),
         rows: rows.collect(),
     }
 }

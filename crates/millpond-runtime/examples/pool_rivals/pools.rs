@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use millpond_hal::Driver;
 use millpond_hal::null::{NullDriver, NullOptions};
-use millpond_runtime::{Allocation, Device, MemoryKind, Pool, PoolOptions, Queue, Registry};
+use millpond_runtime::{
+    Allocation, Device, MemoryKind, Pool, PoolOptions, Queue, Registry, Result,
+};
 
 use crate::allocator::Allocator;
 
@@ -32,15 +34,23 @@ pub(crate) fn device_of(driver: NullDriver) -> Device {
 impl Millpond {
     /// A new pool that may have so many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
-        let device = device();
+        Self::on(&device(), bytes)
+    }
+
+    /// The same on a device.
+    pub(crate) fn on(device: &Device, bytes: usize) -> Self {
         let options = PoolOptions {
             maximum_size: Some(bytes),
             ..PoolOptions::default()
         };
-        Self {
-            queue: device.default_queue().unwrap(),
-            pool: device.create_pool(MemoryKind::Device, options).unwrap(),
-        }
+        Self::with(device, options).unwrap()
+    }
+
+    fn with(device: &Device, options: PoolOptions) -> Result<Self> {
+        Ok(Self {
+            queue: device.default_queue()?,
+            pool: device.create_pool(MemoryKind::Device, options)?,
+        })
     }
 }
 
@@ -72,5 +82,40 @@ impl Allocator for Millpond {
                 .ok()?,
             pool: self.pool.clone(),
         })
+    }
+}
+
+/// A pool of the device's driver, which keeps what it has.
+#[derive(Debug)]
+pub(crate) struct OfDriver(Millpond);
+
+impl OfDriver {
+    pub(crate) const NAME: &'static str = "driver's pool";
+
+    /// A new one, if the driver has any.
+    pub(crate) fn on(device: &Device) -> Option<Self> {
+        let options = PoolOptions {
+            native: true,
+            ..PoolOptions::default()
+        };
+        Millpond::with(device, options).map(Self).ok()
+    }
+}
+
+impl Allocator for OfDriver {
+    type Block = Allocation;
+
+    const NAME: &'static str = Self::NAME;
+
+    fn allocate(&self, bytes: usize) -> Option<Allocation> {
+        self.0.allocate(bytes)
+    }
+
+    fn free(&self, block: Allocation) {
+        self.0.free(block);
+    }
+
+    fn reserved(&self) -> Option<usize> {
+        self.0.reserved()
     }
 }

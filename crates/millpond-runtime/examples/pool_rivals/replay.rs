@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::Effort;
-use crate::allocator::{ALLOCATORS, Allocator, Case, measure_all};
+use crate::allocator::{Allocator, Case, columns, measure_all};
 use crate::table::{Row, Table};
-use crate::traces::{self, Step, Trace};
+use crate::traces::{Generate, PROGRAMS, Step, Trace};
 
 /// What every allocator may have at most.
 const ROOM: usize = 256 << 30;
@@ -53,26 +53,53 @@ impl Case for Replay<'_> {
     }
 }
 
-/// Traces by name.
+/// The times with the numbers of the first seed, and the ratios by all of them: the mean and the worst.
+fn measure(effort: Effort, steps: usize, generate: Generate) -> (usize, Vec<Option<Vec<f64>>>) {
+    let steps = if effort.is_quick() { 2 } else { steps };
+    let mut cells: Vec<Option<Vec<f64>>> = Vec::new();
+    let mut len = 0;
+    let seeds = effort.seeds();
+    for seed in 0..seeds {
+        let trace = &generate(steps, 100 * seed);
+        let rounds = if seed == 0 { effort.times(5) } else { 0 };
+        let measured = measure_all(&Replay { trace, rounds }, effort, ROOM);
+        if seed == 0 {
+            len = trace.steps.len();
+            cells.clone_from(&measured);
+            for cell in cells.iter_mut().flatten() {
+                cell.resize(cell.len() * 2 - 1, 0.0);
+            }
+        }
+        for (cell, measured) in cells.iter_mut().zip(&measured) {
+            if let (Some([_, mean, worst]), Some([_, ratio])) =
+                (cell.as_deref_mut(), measured.as_deref())
+            {
+                let before = if seed == 0 { 0.0 } else { *mean };
+                *mean = before + ratio / seeds as f64;
+                *worst = ratio.max(*worst);
+            }
+        }
+    }
+    (len, cells)
+}
+
+/// Programs by name.
 pub(crate) fn table(effort: Effort) -> Table {
-    let traces = traces::all(effort.quick);
-    let rows = traces.iter().map(|(name, trace)| Row {
-        case: format!("{name}, {} steps", trace.steps.len()),
-        cells: measure_all(
-            &Replay {
-                trace,
-                rounds: effort.times(5),
-            },
-            ROOM,
-        ),
+    let rows = PROGRAMS.iter().map(|&(name, steps, generate)| {
+        let (len, cells) = measure(effort, steps, generate);
+        Row {
+            case: format!("{name}, {len} steps"),
+            cells,
+        }
     });
     Table {
         title: "Traces of programs",
         figures: &[
             "ns for a step, best round",
-            "most reserved over most in use",
+            "most reserved over most in use: mean",
+            "worst of all seeds",
         ],
-        columns: ALLOCATORS.to_vec(),
+        columns: columns(effort),
         rows: rows.collect(),
     }
 }

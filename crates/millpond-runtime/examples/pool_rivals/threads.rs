@@ -88,6 +88,7 @@ pub(crate) fn table(effort: Effort) -> Table {
                 own_queues,
                 effort,
             },
+            effort,
             16 << 30,
         ),
     });

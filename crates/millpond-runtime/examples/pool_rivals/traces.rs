@@ -22,16 +22,16 @@ pub(crate) struct Trace {
     dice: Dice,
 }
 
-/// Traces by their name; a bit of each if `quick`.
-pub(crate) fn all(quick: bool) -> Vec<(&'static str, Trace)> {
-    let some = |full: usize| if quick { 2 } else { full };
-    vec![
-        ("training step", training(some(20))),
-        ("inference, growing sequence", inference(some(400))),
-        ("dataframe query", query(some(20))),
-        ("columns of a file", columns(some(60))),
-    ]
-}
+/// Makes so many steps of a program, with the numbers of a seed.
+pub(crate) type Generate = fn(usize, u64) -> Trace;
+
+/// Programs: their names, how many steps are a good measure, and what makes them.
+pub(crate) const PROGRAMS: &[(&str, usize, Generate)] = &[
+    ("training step", 20, training),
+    ("inference, growing sequence", 400, inference),
+    ("dataframe query", 20, query),
+    ("columns of a file", 60, columns),
+];
 
 impl Trace {
     fn new(seed: u64) -> Self {
@@ -79,10 +79,10 @@ impl Trace {
 
 /// Forward and backward passes of a transformer: activations stay until their gradient is known,
 /// everything else is a temporary. Sequences differ in length from step to step.
-fn training(steps: usize) -> Trace {
+fn training(steps: usize, seed: u64) -> Trace {
     const LAYERS: usize = 24;
     const WIDTH: usize = 1024;
-    let mut trace = Trace::new(11);
+    let mut trace = Trace::new(11 + seed);
     for _ in 0..LAYERS {
         for factor in [4, 4, 8] {
             trace.allocate(WIDTH * WIDTH * factor);
@@ -122,11 +122,11 @@ fn training(steps: usize) -> Trace {
 
 /// Requests that generate text: for each token the keys and values of each layer are copied into
 /// memory for one more; requests end and begin at random.
-fn inference(tokens: usize) -> Trace {
+fn inference(tokens: usize, seed: u64) -> Trace {
     const LAYERS: usize = 16;
     const REQUESTS: usize = 8;
     const TOKEN: usize = 2 * 1024 * 2;
-    let mut trace = Trace::new(12);
+    let mut trace = Trace::new(12 + seed);
     let mut caches: Vec<(usize, Vec<usize>)> = vec![(0, Vec::new()); REQUESTS];
     for _ in 0..tokens {
         for cache in &mut caches {
@@ -158,8 +158,8 @@ fn inference(tokens: usize) -> Trace {
 
 /// Queries that make ten thousand small buffers each, free a part of them at random, and a few
 /// large ones.
-fn query(queries: usize) -> Trace {
-    let mut trace = Trace::new(13);
+fn query(queries: usize, seed: u64) -> Trace {
+    let mut trace = Trace::new(13 + seed);
     for _ in 0..queries {
         let column = 8 << (20 + trace.dice.roll(3));
         let columns: Vec<_> = (0..4).map(|_| trace.allocate(column)).collect();
@@ -182,8 +182,8 @@ fn query(queries: usize) -> Trace {
 
 /// A writer of a file by columns: for each stripe the encoded streams of all columns, whose sizes
 /// nobody knows before, and the same again compressed; the buffers of one stripe outlive the next.
-fn columns(stripes: usize) -> Trace {
-    let mut trace = Trace::new(14);
+fn columns(stripes: usize, seed: u64) -> Trace {
+    let mut trace = Trace::new(14 + seed);
     let mut previous: Vec<usize> = Vec::new();
     for _ in 0..stripes {
         let whole = trace.allocate((64 << 20) + trace.dice.clone().roll(64 << 20));
