@@ -30,12 +30,28 @@ struct Case {
     /// It fails on machines with fewer cores, if that makes a difference.
     #[serde(default = "always")]
     fewer_cores_than: usize,
+    /// It fails with such a device as the default one: all with the part of a name before its number, such as `cuda`.
+    device: Option<String>,
     /// Why the suite is wrong, for those who read the file.
     proof: String,
 }
 
 fn always() -> usize {
     usize::MAX
+}
+
+impl Case {
+    /// Whether it is a case of a version, with this default device; without a name, that is the first of the host's.
+    fn concerns(&self, version: &str, device: Option<&str>) -> bool {
+        let kind = device.map(|name| name.split(':').next().unwrap_or(name));
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        self.versions.iter().any(|listed| listed == version)
+            && cores < self.fewer_cores_than
+            && self
+                .device
+                .as_deref()
+                .is_none_or(|wanted| kind == Some(wanted))
+    }
 }
 
 impl Expectations {
@@ -60,12 +76,15 @@ impl Expectations {
         Ok(expectations)
     }
 
-    /// What of a run is not expected. In a run of everything, each case must be there.
-    pub(super) fn judge(&self, version: &str, report: &Report, whole: bool) -> Vec<String> {
+    /// What of a run with a default device is not expected. In a run of everything, each case must be there.
+    pub(super) fn judge(
+        &self,
+        (version, device): (&str, Option<&str>),
+        report: &Report,
+        whole: bool,
+    ) -> Vec<String> {
         let mut cases: Vec<&Case> = self.case.iter().collect();
-        cases.retain(|case| case.versions.iter().any(|listed| listed == version));
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        cases.retain(|case| cores < case.fewer_cores_than);
+        cases.retain(|case| case.concerns(version, device));
         let mut faults = Vec::new();
         for (name, ending) in &report.tests {
             let case = cases.iter().find(|case| case.test == *name);
@@ -113,7 +132,7 @@ mod tests {
             .map(|(name, ending)| ((*name).to_owned(), ending.clone()));
         let tests: BTreeMap<_, _> = tests.collect();
         let expectations = Expectations::parse(LISTED).unwrap();
-        expectations.judge(version, &Report { tests }, whole)
+        expectations.judge((version, None), &Report { tests }, whole)
     }
 
     #[test]
@@ -146,9 +165,28 @@ mod tests {
         let tests = [("a".to_owned(), Ending::Passed)].into();
         assert!(
             expectations
-                .judge("2025.12", &Report { tests }, true)
+                .judge(("2025.12", None), &Report { tests }, true)
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn a_case_of_a_device_is_one_where_that_is_the_default() {
+        let listed = LISTED.replace("shows", "device = 'cuda'\n        shows");
+        let expectations = Expectations::parse(&listed).unwrap();
+        let judged = |device, ending: Ending| {
+            let tests = [("a".to_owned(), ending)].into();
+            expectations.judge(("2025.12", device), &Report { tests }, true)
+        };
+        let failed = || Ending::Failed("NaN".to_owned());
+        for device in ["cuda", "cuda:0", "cuda:1"] {
+            assert!(judged(Some(device), failed()).is_empty());
+            assert_eq!(judged(Some(device), Ending::Passed).len(), 1);
+        }
+        for device in [None, Some("cpu:0"), Some("cudagen:0")] {
+            assert_eq!(judged(device, failed()), ["a failed"]);
+            assert!(judged(device, Ending::Passed).is_empty());
+        }
     }
 
     #[test]

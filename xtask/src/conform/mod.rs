@@ -49,13 +49,15 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     python_env::prepare(&["build", "conform"])?;
     let wheel = wheel::build(Reach::Here, Profile::Release)?;
     python_env::install_wheel(&wheel)?;
+    let device = default_device();
     let mut faults = Vec::new();
     for version in suite.versions() {
         let report = step(&format!("conformance with {version}"), || {
             suite.run(version)
         })?;
         print!("{version}: {}", report.summary());
-        let judged = expectations.judge(version, &report, suite.words.is_empty());
+        let run = (version, device.as_deref());
+        let judged = expectations.judge(run, &report, suite.words.is_empty());
         faults.extend(
             judged
                 .into_iter()
@@ -71,6 +73,15 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
         "{} results differ from what is expected",
         faults.len()
     )))
+}
+
+/// The device that the suite's arrays are on, unless it is the first of the host's.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the variable is the wheel's, which gets it with the rest of the environment"
+)]
+fn default_device() -> Option<String> {
+    std::env::var("MILLPOND_DEVICE").ok()
 }
 
 /// A clone of the suite, and how it is to be run.

@@ -46,7 +46,7 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
     }
     print!("loader of {}: {}", suite.generation, all.counts());
     let whole = options.words.len() == 1 && options.value("filter").is_none();
-    let faults = expectations.judge(suite.generation, &all, whole);
+    let faults = expectations.judge((suite.generation, None), &all, whole);
     if faults.is_empty() {
         println!("conform-ur: nothing unexpected");
         return Ok(());
