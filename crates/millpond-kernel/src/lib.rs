@@ -51,6 +51,7 @@ pub use error::{PlanError, UnsupportedDType};
 pub use host::contiguous::ContiguousLoop;
 pub use host::fused::{FusedKernel, Operand as FusedOperand, Step as FusedStep, View as FusedView};
 pub use host::generate::{GenerateKernel, Rule};
+pub use host::index::collect::{CollectKernel, Collected};
 pub use host::index::count::MaskCountKernel;
 pub use host::index::line::{Line, LineKernel};
 pub use host::index::mask::{MaskKernel, NonzeroKernel, Select, Supply};

@@ -82,8 +82,8 @@ pub use memory::{
 };
 pub use millpond_hal::{
     Accelerator, Access, Address, Advice, DeviceClass, DeviceError, DeviceInfo, Entry, EntryInfo,
-    Failure, FailureKind, Gate, Grid, HandleError, Partition, Pattern, Program, QueueOptions,
-    Touch, Traffic,
+    Failure, FailureKind, Gate, Grid, HandleError, HostKernel, Partition, Pattern, Program,
+    QueueOptions, Touch, Traffic,
 };
 pub use millpond_types::MemoryKind;
 pub use pool::{

@@ -15,6 +15,9 @@ const HEAVY: usize = 4;
 /// Nanoseconds of an element that an index or a mask names.
 const PICKED: usize = 2;
 
+/// Bytes of an array that lies in a thread's own caches, if it was used before.
+const CACHED: usize = 1 << 19;
+
 /// Nanoseconds of an element made from a rule.
 const GENERATED: usize = 10;
 
@@ -51,6 +54,17 @@ pub(crate) fn of_copy(size: usize, bytes: usize) -> u32 {
 /// Picking `size` elements out of order, `bytes` bytes in all.
 pub(crate) fn of_picks(size: usize, bytes: usize) -> u32 {
     clamped(bytes / BYTES).saturating_add(clamped(size.saturating_mul(PICKED)))
+}
+
+/// Moving `size` elements that indices name along a line of `bytes` bytes.
+pub(crate) fn of_line(size: usize, bytes: usize) -> u32 {
+    // What is in the caches already is fetched as fast as indices are looked at.
+    let each = if bytes <= CACHED {
+        PICKED / 2
+    } else {
+        2 * PICKED
+    };
+    clamped(size.saturating_mul(each))
 }
 
 /// Walking over elements that don't follow one another.

@@ -3,8 +3,8 @@
 //! Compute follows data: a result goes to the first array operand's queue, and its memory is of
 //! the highest-ranked kind among the operands, device before shared before host.
 
-use millpond_runtime::{Device, MemoryKind, Queue};
-use millpond_types::{DType, Shape};
+use millpond_runtime::{Allocation, Device, HostKernel, MemoryKind, Queue};
+use millpond_types::{DType, Layout, Shape};
 
 use crate::data_types::{self, Casting};
 use crate::error::{Error, Result};
@@ -109,6 +109,23 @@ impl<'a> Home<'a> {
             check_device(operation, home.queue, tensor)?;
         }
         Ok(home)
+    }
+
+    /// Makes a new array of a layout without gaps the first operand of a kernel, which gets the others
+    /// besides.
+    #[inline]
+    pub(crate) fn compute<K: HostKernel + 'static>(
+        self,
+        kernel: K,
+        (layout, dtype): (Layout, DType),
+        inputs: &[&Allocation],
+        nanoseconds: u32,
+    ) -> Result<Tensor> {
+        let bytes = layout.size() * dtype.size();
+        let memory = self
+            .queue
+            .launch_into_new(kernel, self.kind, bytes, inputs, nanoseconds)?;
+        Ok(Tensor::assemble(memory, dtype, layout, false))
     }
 
     /// Whether kernels are compiled for the device, so that one which has code is best left whole.

@@ -73,6 +73,16 @@ pub fn accumulate(scan: Scan, input: &Tensor, how: &Accumulate<'_>) -> Result<Te
     if let Some(out) = how.out {
         place.check_out(operation, out, &shape, dtype)?;
     }
+    if how.out.is_none() && !how.include_initial && input.ndim() > 0 && input.size() > 0 {
+        let layout = Layout::contiguous(&shape, dtype.size())?;
+        let operand = (input.dtype(), input.layout());
+        let plan = ScanPlan::new(scan, (dtype, &layout), operand, axis)?;
+        if plan.totals().is_none() {
+            let bytes = input.bytes() + layout.size() * dtype.size();
+            let cost = cost::of_scan(scan, input.size(), bytes);
+            return place.compute(plan.kernel(), (layout, dtype), &[input.memory()], cost);
+        }
+    }
     let direct = |out: &&Tensor| out.dtype() == dtype && !out.may_overlap(input);
     let direct = how.out.filter(direct);
     let target = match direct {

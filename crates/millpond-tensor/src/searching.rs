@@ -137,9 +137,8 @@ pub(crate) fn find_in(
     let arrays = [Some(wanted), Some(sorted), sorter];
     let place = Home::common("searching", arrays.into_iter().flatten())?;
     let layout = Layout::contiguous(wanted.shape(), output.size())?;
-    let target = allocate(layout, output, place)?;
     if wanted.size() == 0 {
-        return Ok(target);
+        return allocate(layout, output, place);
     }
     let kernel = FindKernel::from(Finder {
         find,
@@ -148,9 +147,8 @@ pub(crate) fn find_in(
         wanted: (wanted.size(), begin(wanted)),
         sorter: sorter.map(begin),
     });
-    let operands = [Some(&target), Some(sorted), Some(wanted), sorter];
-    let operands: Vec<_> = operands.into_iter().flatten().map(Tensor::memory).collect();
+    let inputs = [sorted, wanted, sorter.unwrap_or(wanted)].map(Tensor::memory);
+    let inputs = &inputs[..2 + usize::from(sorter.is_some())];
     let cost = cost::of_search(wanted.size(), sorted.size());
-    place.queue.launch(kernel, &operands, cost)?;
-    Ok(target)
+    place.compute(kernel, (layout, output), inputs, cost)
 }

@@ -63,23 +63,23 @@ pub fn reduce(reduction: &'static Reduction, input: &Tensor, how: &Reduce<'_>) -
         place.check_out(operation, out, &shape, signature.output)?;
     }
     let direct = how.out.filter(|out| !out.may_overlap(input));
-    let target = if let Some(out) = direct {
-        out.clone()
-    } else {
-        let layout = Layout::contiguous(&shape, signature.output.size())?;
-        allocate(layout, signature.output, place)?
+    let output = signature.output;
+    let layout = Layout::contiguous(&shape, output.size())?;
+    let written = direct.map_or((output, &layout), |out| (out.dtype(), out.layout()));
+    let bytes = input.bytes() + layout.size() * written.0.size();
+    let nanoseconds = cost::of_reduction(input.size(), bytes);
+    let from = (input.dtype(), input.layout());
+    let kernel = ReduceKernel::new(reduction, signature, written, from, &axes, how.correction)?;
+    let is_joined = place.queue.is_worth_joining(nanoseconds);
+    if how.out.is_none() && !is_joined {
+        return place.compute(kernel, (layout, output), &[input.memory()], nanoseconds);
+    }
+    let target = match direct {
+        Some(out) => out.clone(),
+        None => allocate(layout, output, place)?,
     };
-    let kernel = ReduceKernel::new(
-        reduction,
-        signature,
-        (target.dtype(), target.layout()),
-        (input.dtype(), input.layout()),
-        &axes,
-        how.correction,
-    )?;
-    let nanoseconds = cost::of_reduction(input.size(), input.bytes() + target.bytes());
     let operands = [target.memory(), input.memory()];
-    if place.queue.is_worth_joining(nanoseconds) {
+    if is_joined {
         if let Some(kernel) = fuse::reduce(place.queue, Box::new(kernel), &target, input)? {
             place.queue.launch(*kernel, &operands, nanoseconds)?;
         }

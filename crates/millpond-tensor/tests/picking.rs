@@ -204,3 +204,29 @@ fn functions_along_an_axis_pick_for_each_place() {
         .unwrap();
     assert_eq!(longs(&x), [0, 1, 9, 1, 1, 1]);
 }
+
+#[test]
+fn short_masks_select_what_long_ones_do() {
+    let place = place();
+    for size in [4, 5, 103, 1027, 1028, 5000] {
+        let flags: Vec<bool> = (0..size).map(|at| at * at % 7 < 3).collect();
+        let (whole, mask) = (count(&[size], &place), array(&flags, &place));
+        for begin in [0, 3] {
+            let part = [Index::range(begin, size as isize)];
+            let (x, m) = (whole.get(&part).unwrap(), mask.get(&part).unwrap());
+            let begin = begin as usize;
+            let places: Vec<i64> = (begin..size)
+                .filter(|&at| flags[at])
+                .map(|at| at as i64)
+                .collect();
+            assert_eq!(longs(&x.get(&[(&m).into()]).unwrap()), places);
+            let from_begin: Vec<i64> = places.iter().map(|at| at - begin as i64).collect();
+            assert_eq!(longs(&m.nonzero().unwrap()[0]), from_begin);
+            let values = creation::from_slice(&from_begin, &[places.len()], &place).unwrap();
+            let target = x.copy(creation::Order::C).unwrap();
+            target.set(&[(&m).into()], &values).unwrap();
+            let expected = (begin..size).map(|at| (at - if flags[at] { begin } else { 0 }) as i64);
+            assert_eq!(longs(&target), expected.collect::<Vec<_>>());
+        }
+    }
+}

@@ -29,7 +29,7 @@ use crate::queue::{INLINE_NANOSECONDS, Queue, QueueCore};
 use crate::trace::current_origin;
 
 /// The most operands of a kernel that is run here.
-const MOST: usize = 4;
+const MOST: usize = 12;
 
 impl QueueCore {
     /// Runs the kernel, if it is simple and nothing stands before it; `None` leaves it to others.

@@ -188,6 +188,24 @@ impl Queue {
         self.0.launch_into_new(kernel, kind, bytes, inputs, cost)
     }
 
+    /// The same where that takes no wait: `None`, and nothing was done, unless the work is small and
+    /// nothing stands before it. A kernel that has run tells what it found.
+    ///
+    /// # Errors
+    /// As for [`Queue::launch_into_new`], but for those of memory that isn't at hand.
+    #[inline]
+    pub fn launch_into_new_at_once<K: HostKernel>(
+        &self,
+        kernel: &K,
+        kind: MemoryKind,
+        bytes: usize,
+        inputs: &[&Allocation],
+        cost: u32,
+    ) -> Option<Result<Allocation>> {
+        self.0
+            .launch_into_new_at_once(kernel, kind, bytes, inputs, cost)
+    }
+
     /// Waits for everything submitted so far.
     ///
     /// # Errors

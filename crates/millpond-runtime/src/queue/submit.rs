@@ -77,6 +77,25 @@ impl QueueCore {
         self.launch_after_allocation(kernel, kind, bytes, inputs, cost)
     }
 
+    /// The same at once or not at all.
+    #[inline]
+    pub(crate) fn launch_into_new_at_once<K: HostKernel>(
+        self: &Arc<Self>,
+        kernel: &K,
+        kind: MemoryKind,
+        bytes: usize,
+        inputs: &[&Allocation],
+        cost: u32,
+    ) -> Option<Result<Allocation>> {
+        if let Err(error) = lifecycle::check("launching") {
+            return Some(Err(error));
+        }
+        if cost > INLINE_NANOSECONDS || !self.inline {
+            return None;
+        }
+        self.run_here_into_new(kernel, kind, bytes, inputs)
+    }
+
     #[inline(never)]
     fn launch_after_allocation<K: HostKernel + 'static>(
         self: &Arc<Self>,

@@ -8,11 +8,12 @@ use millpond_types::{DType, Layout, Shape, shape};
 use smallvec::SmallVec;
 
 use super::assign::packed;
+use super::expression::OPERATION;
 use crate::cost;
 use crate::creation::allocate;
 use crate::error::{During, Result};
 use crate::operand::Operand;
-use crate::place::Home;
+use crate::place::{Home, check_device};
 use crate::tensor::Tensor;
 
 /// Indices along an axis.
@@ -63,6 +64,19 @@ impl<'a> Integers<'a> {
         }
     }
 
+    /// What one array of integers picks along the only axis of another, for which nothing has to be
+    /// found out.
+    #[inline]
+    pub(super) fn plain(view: &Tensor, indices: &'a Tensor) -> Result<Option<Self>> {
+        if view.ndim() != 1 || !indices.dtype().is_integer() {
+            return Ok(None);
+        }
+        check_device(OPERATION, view.memory().home(), indices)?;
+        let along = SmallVec::from_buf([Along::new(Cow::Borrowed(indices), 0, 0)]);
+        let positions = indices.shape().into();
+        Ok(Some(Self::new(view.clone(), along, positions, 0)))
+    }
+
     /// The elements along one axis of a view that indices of as many axes name; the view's other
     /// axes have the sizes of the indices'.
     pub(super) fn along_axis(view: Tensor, indices: &'a Tensor, axis: usize, shape: Shape) -> Self {
@@ -99,6 +113,12 @@ impl<'a> Integers<'a> {
         let layout = Layout::contiguous(&shape, self.view.item_size()).during(operation)?;
         let arrays = self.along.iter().map(|along| &*along.array);
         let home = Home::common(operation, std::iter::once(&self.view).chain(arrays))?;
+        if let Some(kernel) = self.line(operation, Direction::Get, &layout) {
+            let nanoseconds = cost::of_line(layout.size(), self.view.bytes());
+            let inputs = [self.view.memory(), self.along[0].array.memory()];
+            let result = (layout, self.view.dtype());
+            return home.compute(kernel, result, &inputs, nanoseconds);
+        }
         let result = allocate(layout, self.view.dtype(), home)?;
         self.get_into(operation, &result)?;
         Ok(result)
@@ -216,7 +236,8 @@ impl<'a> Integers<'a> {
             Direction::Set => [view, packed.memory(), indices],
         };
         let count = self.positions.iter().product();
-        Ok(view.home().launch(kernel, &memories, self.cost(count))?)
+        let nanoseconds = cost::of_line(count, self.view.bytes());
+        Ok(view.home().launch(kernel, &memories, nanoseconds)?)
     }
 
     /// Picking so many elements.

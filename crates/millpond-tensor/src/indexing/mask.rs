@@ -1,6 +1,8 @@
 //! Elements selected by masks, and where they are.
 
-use millpond_kernel::{Direction, MaskCountKernel, MaskKernel, NonzeroKernel, Select, Supply};
+use millpond_kernel::{
+    CollectKernel, Collected, Direction, MaskCountKernel, MaskKernel, NonzeroKernel, Select, Supply,
+};
 use millpond_runtime::{MemoryKind, Queue};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
@@ -13,6 +15,7 @@ use crate::error::{During, Error, Result};
 use crate::indexing::Index;
 use crate::operand::Operand;
 use crate::place::{Home, Place, check_device};
+use crate::searching::begin;
 use crate::tensor::Tensor;
 
 /// The elements of a view that a mask selects.
@@ -49,6 +52,9 @@ impl<'a> Masked<'a> {
 
     /// A copy of the elements. Waits for the mask.
     pub(super) fn get(&self, operation: &'static str) -> Result<Tensor> {
+        if let Some(result) = self.collected(operation) {
+            return result;
+        }
         let counted = Counted::new(self.mask)?;
         let shape = self.shape(counted.selected);
         let layout = Layout::contiguous(&shape, self.view.item_size()).during(operation)?;
@@ -72,6 +78,21 @@ impl<'a> Masked<'a> {
         let queue = self.view.memory().home();
         queue.launch(kernel, &memories, nanoseconds)?;
         Ok(result)
+    }
+
+    /// The same where a short mask stands for all of a plain array and nothing stands before that:
+    /// counted while the elements are copied.
+    fn collected(&self, operation: &'static str) -> Option<Result<Tensor>> {
+        let (view, mask) = (&self.view, self.mask);
+        if view.ndim() != mask.ndim() || !view.is_contiguous() {
+            return None;
+        }
+        let home = match Home::common(operation, [view, mask]) {
+            Ok(home) => home,
+            Err(error) => return Some(Err(error)),
+        };
+        let what = Collected::Elements(view.dtype(), begin(view));
+        collect(what, view.dtype(), mask, Some(view), home)
     }
 
     /// Writes a value to the elements.
@@ -103,12 +124,13 @@ impl<'a> Masked<'a> {
         supply: Supply,
     ) -> Result<()> {
         let mask = &apart(self.mask, &self.view)?;
-        let kernel = self.kernel(operation, Direction::Set, mask, layout, supply)?;
+        let mut kernel = self.kernel(operation, Direction::Set, mask, layout, supply)?;
         let queue = self.view.memory().home();
-        let counts = match supply {
-            Supply::One => None,
-            _ => Some(counts(mask, queue)?),
-        };
+        if !Home::from(&self.view).compiles() {
+            kernel = kernel.counting();
+        }
+        let counts = kernel.takes_counts().then(|| counts(mask, queue));
+        let counts = counts.transpose()?;
         let mut memories: SmallVec<[_; 4]> =
             SmallVec::from_iter([self.view.memory(), source.memory(), mask.memory()]);
         memories.extend(counts.as_ref().map(Tensor::memory));
@@ -141,6 +163,33 @@ impl<'a> Masked<'a> {
     fn cost(&self, bytes: usize) -> u32 {
         cost::of_picks(self.mask.size(), 2 * bytes)
     }
+}
+
+/// What a short mask selects, if nothing stands before that.
+fn collect(
+    what: Collected,
+    dtype: DType,
+    mask: &Tensor,
+    array: Option<&Tensor>,
+    home: Home<'_>,
+) -> Option<Result<Tensor>> {
+    let count = mask.size();
+    if count > CollectKernel::MOST || !mask.is_contiguous() {
+        return None;
+    }
+    let kernel = CollectKernel::new(what, (count, begin(mask)));
+    let memories = [mask.memory(), array.unwrap_or(mask).memory()];
+    let inputs = &memories[..=usize::from(array.is_some())];
+    let bytes = count * dtype.size();
+    let nanoseconds = cost::of_picks(count, 2 * bytes);
+    let memory =
+        home.queue
+            .launch_into_new_at_once(&kernel, home.kind, bytes, inputs, nanoseconds)?;
+    let assembled = |memory| {
+        let layout = Layout::contiguous(&[kernel.found()], dtype.size())?;
+        Ok(Tensor::assemble(memory, dtype, layout, false))
+    };
+    Some(memory.map_err(Error::from).and_then(assembled))
 }
 
 /// A mask, or a copy of one that lies where something is written.
@@ -226,6 +275,18 @@ impl Tensor {
                 "nonzero",
                 "an array without axes has no places",
             ));
+        }
+        if self.ndim() == 1
+            && self.dtype() == DType::Bool
+            && let Some(places) = collect(
+                Collected::Places,
+                DType::Int64,
+                self,
+                None,
+                Home::from(self),
+            )
+        {
+            return Ok(vec![places?]);
         }
         let mask = truths(self)?;
         let counted = Counted::new(&mask)?;

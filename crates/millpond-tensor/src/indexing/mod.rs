@@ -21,7 +21,8 @@ use crate::operand::Operand;
 use crate::place::Place;
 use crate::tensor::Tensor;
 
-use expression::Expression;
+use expression::{Expression, OPERATION};
+use integer::Integers;
 
 pub use mask::{extract, place};
 
@@ -124,6 +125,11 @@ impl Tensor {
     /// another device; no memory. An integer of an array that is out of bounds fails the work.
     #[inline]
     pub fn get(&self, indices: &[Index<'_>]) -> Result<Self> {
+        if let [Index::Array(array)] = *indices
+            && let Some(picked) = Integers::plain(self, array)?
+        {
+            return picked.get(OPERATION);
+        }
         if has_arrays(indices) {
             return Expression::new(self, indices)?.get();
         }
@@ -140,6 +146,11 @@ impl Tensor {
     /// # Errors
     /// As for [`Tensor::get`] and [`Tensor::assign`].
     pub fn set<'a>(&self, indices: &[Index<'_>], value: impl Into<Operand<'a>>) -> Result<()> {
+        if let [Index::Array(array)] = *indices
+            && let Some(picked) = Integers::plain(self, array)?
+        {
+            return picked.set(OPERATION, value.into());
+        }
         if has_arrays(indices) {
             return Expression::new(self, indices)?.set(value.into());
         }

@@ -1,6 +1,6 @@
 //! Elements of an array of one axis that one array of indices names, where nothing is in the way:
-//! the plainest case of [`pick`](super::pick), which most programs mean. It needs no plan of axes
-//! and no tiles of offsets, so that few elements cost little.
+//! the plainest case of [`pick`](super::pick), which most programs mean. It needs no plan of axes,
+//! so that few elements cost little.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,11 +10,13 @@ use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::shape::Tuple;
 use millpond_types::{DType, Layout, Shape};
 
+use super::block::{Even, Unit, move_units};
 use super::code::Kept;
 use super::offsets::{Axis, outside};
 use super::pick::MANY;
-use super::{Direction, GRAIN};
-use crate::host::gather::sized;
+use super::{Direction, GRAIN, TILE};
+use crate::host::contiguous::is_aligned;
+use crate::host::tile::Tile;
 
 /// What is picked.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +104,8 @@ impl LineKernel {
     /// Moves the elements of a range of indices.
     ///
     /// # Safety
-    /// As for [`HostKernel::run`], with elements of the size of `T`.
-    unsafe fn move_elements<T: Copy, const SET: bool>(
+    /// As for [`HostKernel::run`].
+    unsafe fn move_elements<const SET: bool>(
         &self,
         bases: &[Address],
         range: Range<usize>,
@@ -115,36 +117,61 @@ impl LineKernel {
         let (array, packed) = (usize::from(!SET), usize::from(SET));
         let array = base(array, self.begins[0]);
         let packed = base(packed, self.begins[1]);
-        let indices = base(2, self.indices.1);
-        let place = |number: usize| {
-            let index = indices.wrapping_add(number * size_of::<i64>());
-            // SAFETY: an index, which the caller vouches for.
-            let index = unsafe { index.cast::<i64>().read_unaligned() };
-            match self.axis.turned(index) {
-                (turned, false) => Ok(turned),
-                (_, true) => Err(outside(index.into(), self.called, self.axis.size())),
-            }
+        let indices = base(2, self.indices.1).cast_const();
+        let mut offsets = [0; TILE];
+        let tiles = || {
+            let last = range.end;
+            let begins = range.clone().step_by(TILE);
+            begins.map(move |begin| (begin, TILE.min(last - begin)))
         };
-        if SET {
-            for number in range.clone() {
-                place(number)?;
+        if SET && range.len() > TILE {
+            for (begin, count) in tiles() {
+                // SAFETY: as many indices, which the caller vouches for.
+                unsafe { self.locate(indices, begin, &mut offsets[..count]) }?;
             }
         }
-        for number in range {
-            let offset = place(number)? as isize * self.stride;
-            let element = array.wrapping_offset(offset).cast::<T>();
-            let other = packed.wrapping_add(number * self.step).cast::<T>();
-            let (from, to) = if SET {
-                (other, element)
-            } else {
-                (element, other)
-            };
-            // SAFETY: an element of the side that is read.
-            let value = unsafe { from.read_unaligned() };
-            // SAFETY: an element of the side that is written, which no other call writes.
-            unsafe { to.write_unaligned(value) };
+        for (begin, count) in tiles() {
+            let offsets = &mut offsets[..count];
+            // SAFETY: as above.
+            unsafe { self.locate(indices, begin, offsets) }?;
+            let packed = packed.wrapping_add(begin * self.step);
+            let (unit, steps) = (Unit::Element(self.dtype.size()), Even(self.step as isize));
+            // SAFETY: elements of the array, as all indices are within its axis, and those of the other
+            // side, which the caller vouches for; no other call writes what is written.
+            unsafe { move_units::<SET>(unit, array, offsets, packed, steps) };
         }
         Ok(())
+    }
+
+    /// Says how many bytes from the first element of the array those lie that indices name, from number
+    /// `begin` on.
+    ///
+    /// # Safety
+    /// There are as many indices from there on as there are offsets, [`TILE`] at most.
+    unsafe fn locate(
+        &self,
+        indices: *const u8,
+        begin: usize,
+        offsets: &mut [isize],
+    ) -> Result<(), KernelError> {
+        let from = indices.wrapping_add(begin * size_of::<i64>());
+        let mut aside = Tile::new();
+        let from = if is_aligned(from, DType::Int64) {
+            from
+        } else {
+            let to = aside.as_mut_ptr();
+            // SAFETY: indices that the caller vouches for, and a tile that has room for them.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, offsets.len() * size_of::<i64>()) };
+            to.cast_const()
+        };
+        // SAFETY: as above, and aligned now.
+        let indices = unsafe { std::slice::from_raw_parts(from.cast(), offsets.len()) };
+        if self.axis.offsets(indices, self.stride, offsets) {
+            return Ok(());
+        }
+        let is_outside = |index: &&i64| self.axis.turned(**index).1;
+        let index = indices.iter().find(is_outside).copied().unwrap_or(0);
+        Err(outside(index.into(), self.called, self.axis.size()))
     }
 }
 
@@ -201,20 +228,15 @@ unsafe impl HostKernel for LineKernel {
     }
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
-        macro_rules! run {
-            ($t:ty) => {
-                if self.direction == Direction::Get {
-                    // SAFETY: the caller's promise.
-                    unsafe { self.move_elements::<$t, false>(bases, range) }
-                } else if range.is_empty() {
-                    Ok(())
-                } else {
-                    // SAFETY: as above; the only piece has all indices.
-                    unsafe { self.move_elements::<$t, true>(bases, 0..self.indices.0) }
-                }
-            };
+        if self.direction == Direction::Get {
+            // SAFETY: the caller's promise.
+            return unsafe { self.move_elements::<false>(bases, range) };
         }
-        sized!(self.dtype.size(), run)
+        if range.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: as above; the only piece has all indices.
+        unsafe { self.move_elements::<true>(bases, 0..self.indices.0) }
     }
 
     fn device_code(&self) -> Option<&dyn DeviceCode> {

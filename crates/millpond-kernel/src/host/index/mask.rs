@@ -58,9 +58,9 @@ pub struct Select<'a> {
 
 /// A kernel that gets or sets what a mask selects.
 ///
-/// Operands are what is written, what is read, the mask, and, unless one element is there for all,
-/// its counts, each addressed by the base that its layout's offset counts from. What is written
-/// overlaps nothing else.
+/// Operands are what is written, what is read, the mask, and, unless one element is there for all or
+/// it [counts](MaskKernel::counting) itself, its counts, each addressed by the base that its layout's
+/// offset counts from. What is written overlaps nothing else.
 pub struct MaskKernel {
     name: &'static str,
     pub(super) direction: Direction,
@@ -75,6 +75,8 @@ pub struct MaskKernel {
     /// Bytes from one element of the packed side to the next.
     pub(super) stride: isize,
     pub(super) supply: Supply,
+    /// Whether it has the counts of nobody else.
+    pub(super) counts: bool,
 }
 
 impl MaskKernel {
@@ -117,7 +119,51 @@ impl MaskKernel {
             block,
             stride: masked.packed_stride * size as isize,
             supply: select.supply,
+            counts: false,
         })
+    }
+
+    /// The same without the operand of counts, if the mask is one block: then what is counted is
+    /// known when it is needed. Only on the host.
+    #[must_use]
+    pub fn counting(self) -> Self {
+        let counts = self.supply != Supply::One && self.selected.blocks() <= 1;
+        Self { counts, ..self }
+    }
+
+    /// Whether the counts are an operand.
+    #[must_use]
+    pub fn takes_counts(&self) -> bool {
+        self.supply != Supply::One && !self.counts
+    }
+
+    /// The numbers of the elements that a block selects.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`], of a kernel for which there are such numbers.
+    unsafe fn counted(&self, bases: &[Address], block: usize) -> Range<usize> {
+        if self.counts {
+            // SAFETY: the caller vouches for the mask.
+            return 0..unsafe { self.selected.count(bases[2].as_ptr(), block) };
+        }
+        // SAFETY: the caller vouches for the counts.
+        unsafe { counted(bases[3], block) }
+    }
+
+    /// How many elements the mask selects.
+    ///
+    /// # Safety
+    /// As for [`MaskKernel::counted`].
+    unsafe fn total(&self, bases: &[Address]) -> usize {
+        let blocks = self.selected.blocks();
+        if self.counts {
+            // SAFETY: the caller's promise; there is one block at most.
+            return (0..blocks)
+                .map(|block| unsafe { self.counted(bases, block) }.len())
+                .sum();
+        }
+        // SAFETY: the caller vouches for the counts; the last is that of all blocks.
+        unsafe { total(bases[3], blocks) }
     }
 
     /// Fails if the packed side hasn't what the mask selects.
@@ -193,10 +239,10 @@ impl MaskKernel {
         let read = read.wrapping_offset(piece.read);
         let mut share = match self.supply {
             Supply::One => Share::new(0..usize::MAX),
-            // SAFETY: the caller vouches for the counts.
-            Supply::Cycle(_) => Share::new(unsafe { counted(bases[3], block) }.start..usize::MAX),
+            // SAFETY: the caller's promise.
+            Supply::Cycle(_) => Share::new(unsafe { self.counted(bases, block) }.start..usize::MAX),
             // SAFETY: as above.
-            Supply::Each(_) => Share::new(unsafe { counted(bases[3], block) }),
+            Supply::Each(_) => Share::new(unsafe { self.counted(bases, block) }),
         };
         let runs = match piece.unit {
             Unit::Element(size) => self.selected.is_linear(size),
@@ -275,7 +321,7 @@ impl fmt::Debug for MaskKernel {
 // what it has. Blocks and pieces are different elements on either side.
 unsafe impl HostKernel for MaskKernel {
     fn operands(&self) -> usize {
-        3 + usize::from(self.supply != Supply::One)
+        3 + usize::from(self.takes_counts())
     }
 
     fn footprint(&self, operand: usize) -> Footprint {
@@ -301,8 +347,8 @@ unsafe impl HostKernel for MaskKernel {
 
     unsafe fn run(&self, bases: &[Address], range: Range<usize>) -> Result<(), KernelError> {
         if self.supply != Supply::One {
-            // SAFETY: the caller vouches for the counts; the last is that of all blocks.
-            self.check(unsafe { total(bases[3], self.selected.blocks()) })?;
+            // SAFETY: the caller's promise.
+            self.check(unsafe { self.total(bases) })?;
         }
         let pieces = self.block.pieces();
         for number in range {
@@ -314,7 +360,7 @@ unsafe impl HostKernel for MaskKernel {
     }
 
     fn device_code(&self) -> Option<&dyn DeviceCode> {
-        self.has_code().then_some(self)
+        (self.has_code() && !self.counts).then_some(self)
     }
 
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,7 @@
 //! * `block` says what moves for each offset: an element, or a run of them along the other axes.
 //!   Bytes are moved whatever they mean, so there is a loop for each size and none for a dtype.
 //! * [`pick`] moves by indices, and [`mod@line`] by those of the plainest arrays, [`mask`] by masks, whose elements [`count`] has counted before.
+//! * [`collect`] moves what a short mask selects in one pass, without a count before.
 //! * `code` and `masked` say what these kernels are on devices that compile.
 //!
 //! One side of a move is the *array*, whose elements lie at offsets; the other is *packed*, with
@@ -13,6 +14,7 @@
 mod axes;
 mod block;
 mod code;
+pub mod collect;
 pub mod count;
 pub mod line;
 pub mod mask;

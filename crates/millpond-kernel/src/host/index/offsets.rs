@@ -279,6 +279,22 @@ impl Axis {
         self.size as usize
     }
 
+    /// Says how many bytes from the axis' first element those lie that indices name, at steps of
+    /// `stride`; whether all are within the axis. There are as many offsets as indices, zeros or not.
+    pub(super) fn offsets(self, indices: &[i64], stride: isize, offsets: &mut [isize]) -> bool {
+        offsets.fill(0);
+        let mut is_outside = false;
+        let add = Add {
+            indices,
+            offsets,
+            axis: self,
+            stride,
+            is_outside: &mut is_outside,
+        };
+        at_level(simd::current(), add);
+        !is_outside
+    }
+
     /// The index counted from the begin of the axis, and whether it is outside.
     #[inline(always)]
     pub(super) const fn turned(self, index: i64) -> (i64, bool) {

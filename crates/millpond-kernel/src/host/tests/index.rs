@@ -602,11 +602,16 @@ impl MaskCase {
             supply,
         })
         .unwrap();
+        // Masks of one block may be counted by the kernel itself.
+        let kernel = match numbers.below(2) {
+            0 => kernel.counting(),
+            _ => kernel,
+        };
         let mut operands = match direction {
             Direction::Get => vec![&mut packed, &mut array, &mut mask],
             Direction::Set => vec![&mut array, &mut packed, &mut mask],
         };
-        if supply != Supply::One {
+        if kernel.takes_counts() {
             operands.push(&mut counts);
         }
         run(&kernel, &mut operands, &[1, 2, 7]);
@@ -674,6 +679,42 @@ fn too_few_values_for_a_mask_are_refused_before_any_is_set() {
         let wanted = format!("{given} values for the 650 elements that the mask selects");
         assert_eq!(error.reason, wanted);
         assert!((0..1300).all(|at| array.element(at) == Scalar::Float(1.0)));
+    }
+}
+
+#[test]
+fn a_kernel_that_counts_refuses_too_few_values_as_well() {
+    let plain = |size| Layout::contiguous(&[size], 8).unwrap();
+    for (count, supply, selected) in [
+        (9, Supply::Each(4), 5),
+        (9, Supply::Each(6), 5),
+        (9, Supply::Cycle(0), 5),
+        (0, Supply::Each(1), 0),
+    ] {
+        let (Supply::Each(given) | Supply::Cycle(given)) = supply else {
+            continue;
+        };
+        let mut mask = Array::of(DType::Bool, plain(count), |at| Scalar::Bool(at % 2 == 0));
+        let mut array = Array::of(DType::Float64, plain(count), |_| Scalar::Float(1.0));
+        let mut packed = Array::of(DType::Float64, plain(given), |_| Scalar::Float(2.0));
+        let kernel = MaskKernel::new(&Select {
+            name: "select",
+            direction: Direction::Set,
+            dtype: DType::Float64,
+            array: &plain(count),
+            packed: &plain(given),
+            mask: &plain(count),
+            axis: 0,
+            position: 0,
+            supply,
+        });
+        let kernel = kernel.unwrap().counting();
+        assert!(!kernel.takes_counts());
+        let operands = &mut [&mut array, &mut packed, &mut mask];
+        let error = try_run(&kernel, operands, &[]).unwrap_err();
+        let wanted = format!("{given} values for the {selected} elements that the mask selects");
+        assert_eq!(error.reason, wanted);
+        assert!((0..count).all(|at| array.element(at) == Scalar::Float(1.0)));
     }
 }
 
