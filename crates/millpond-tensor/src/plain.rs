@@ -1,5 +1,5 @@
-//! Calls that need nothing resolved: contiguous arrays of one shape and dtype from the beginning
-//! of their memory, which the operation computes with as they are.
+//! Calls that need nothing resolved: contiguous arrays of one shape and dtype, such as rows of
+//! another one, which the operation computes with as they are.
 //!
 //! Small operations cost about as much as what is done about them, so this way does little: no
 //! promotion, no broadcast, no plan, no counting of users. Whatever it doesn't take is left to the
@@ -9,7 +9,7 @@ use millpond_kernel::ops::rows;
 use millpond_kernel::{ContiguousLoop, Operation};
 use millpond_runtime::{Allocation, MemoryKind, Queue};
 use millpond_types::promote::with_scalar;
-use millpond_types::{DType, Scalar};
+use millpond_types::{DType, Layout, Scalar};
 
 use crate::cost;
 use crate::error::Result;
@@ -35,6 +35,8 @@ pub(crate) struct PlainCall<'a> {
     kind: MemoryKind,
     /// The first place is the result's.
     memories: [&'a Allocation; MAX_OPERANDS],
+    /// The byte that each begins at.
+    begins: [usize; MAX_OPERANDS],
     count: usize,
     operands: &'a [Operand<'a>],
 }
@@ -71,6 +73,7 @@ impl<'a> PlainCall<'a> {
         let mut kind = model.kind();
         let mut scalar = None;
         let mut memories = [model.memory(); MAX_OPERANDS];
+        let mut begins = [0; MAX_OPERANDS];
         let mut count = 1;
         for (index, operand) in operands.iter().enumerate() {
             match *operand {
@@ -81,6 +84,7 @@ impl<'a> PlainCall<'a> {
                     check_device(operation.name(), queue, tensor)?;
                     kind = kind.min(tensor.kind());
                     memories[count] = tensor.memory();
+                    begins[count] = begin(tensor);
                     count += 1;
                 }
                 Operand::Scalar(value) => {
@@ -102,6 +106,7 @@ impl<'a> PlainCall<'a> {
             queue,
             kind,
             memories,
+            begins,
             count,
             operands,
         })
@@ -119,7 +124,7 @@ impl<'a> PlainCall<'a> {
             return self.run_joined(nanoseconds);
         }
         // Early, for the same reason.
-        let layout = self.model.layout().clone();
+        let layout = self.layout()?;
         let bytes = layout.size() * output.size();
         let inputs = &self.memories[1..self.count];
         let memory =
@@ -137,10 +142,19 @@ impl<'a> PlainCall<'a> {
         let output = self.output;
         let fits =
             is_like(out, self.model, output) && !out.is_read_only() && !out.memory().is_foreign();
-        // In place needs the same dtype on both sides.
-        let mut inputs = self.memories[1..self.count].iter();
+        // In place needs the same elements and dtype on both sides.
         let kept = output == self.model.dtype();
-        if !fits || !(kept || inputs.all(|input| !input.same_as(out.memory()))) {
+        let begin = begin(out);
+        let mut inputs = self
+            .memories
+            .iter()
+            .zip(self.begins)
+            .take(self.count)
+            .skip(1);
+        let is_apart = |(input, from): (&&Allocation, usize)| {
+            (kept && from == begin) || !input.same_as(out.memory())
+        };
+        if !fits || !inputs.all(is_apart) {
             return Ok(false);
         }
         check_device(self.operation.name(), self.queue, out)?;
@@ -148,13 +162,14 @@ impl<'a> PlainCall<'a> {
         if self.queue.is_worth_joining(nanoseconds) && self.join(out)? {
             return Ok(true);
         }
-        PlainCall::launch(self, out.memory(), nanoseconds)?;
+        PlainCall::launch(self, out, nanoseconds)?;
         Ok(true)
     }
 
     #[inline(always)]
-    fn launch(mut self, target: &'a Allocation, nanoseconds: u32) -> Result<()> {
-        self.memories[0] = target;
+    fn launch(mut self, target: &'a Tensor, nanoseconds: u32) -> Result<()> {
+        self.memories[0] = target.memory();
+        self.begins[0] = begin(target);
         let memories = &self.memories[..self.count];
         Ok(self.queue.launch(self.work()?, memories, nanoseconds)?)
     }
@@ -164,11 +179,21 @@ impl<'a> PlainCall<'a> {
     fn work(&self) -> Result<ContiguousLoop> {
         let work = self.operation.contiguous_loop(self.dtype);
         let work = work.expect("the operation has a loop of the dtype");
-        let work = work.over(self.model.size());
+        let work = work.over(self.model.size()).beginning_at(self.begins);
         match self.scalar {
             Some((index, value)) => Ok(work.with_scalar(index, value)?),
             None => Ok(work),
         }
+    }
+
+    /// The layout of a new result.
+    #[inline(always)]
+    fn layout(&self) -> Result<Layout> {
+        let layout = self.model.layout();
+        if layout.offset() == 0 {
+            return Ok(layout.clone());
+        }
+        Ok(Layout::contiguous(layout.shape(), self.output.size())?)
     }
 
     #[inline(always)]
@@ -181,12 +206,12 @@ impl<'a> PlainCall<'a> {
     /// As [`PlainCall::run`], for work that is worth joining.
     #[inline(never)]
     fn run_joined(self, nanoseconds: u32) -> Result<Tensor> {
-        let (output, layout) = (self.output, self.model.layout());
+        let (output, layout) = (self.output, self.layout()?);
         let bytes = layout.size() * output.size();
         let memory = self.queue.allocate(self.kind, bytes)?;
-        let target = Tensor::assemble(memory, output, layout.clone(), false);
+        let target = Tensor::assemble(memory, output, layout, false);
         if !self.join(&target)? {
-            PlainCall::launch(self, target.memory(), nanoseconds)?;
+            PlainCall::launch(self, &target, nanoseconds)?;
         }
         Ok(target)
     }
@@ -214,12 +239,19 @@ impl<'a> PlainCall<'a> {
     }
 }
 
-/// Whether an array has the model's shape and this dtype, and all its elements lie at the
-/// beginning of its memory, in order.
+/// The byte of its memory that an array begins at.
+#[allow(clippy::inline_always, reason = "as for the calls")]
+#[inline(always)]
+fn begin(tensor: &Tensor) -> usize {
+    tensor.layout().offset() * tensor.item_size()
+}
+
+/// Whether an array has the model's shape and this dtype, and all its elements lie in order without
+/// gaps.
 #[inline]
 fn is_like(tensor: &Tensor, model: &Tensor, dtype: DType) -> bool {
     let layout = tensor.layout();
-    if tensor.dtype() != dtype || !layout.is_contiguous() || layout.offset() != 0 {
+    if tensor.dtype() != dtype || !layout.is_contiguous() {
         return false;
     }
     // Without a call, for these short lists.

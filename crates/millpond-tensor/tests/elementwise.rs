@@ -301,3 +301,45 @@ fn signed_and_unsigned_compare_exactly() {
     assert_eq!(bools(unsigned.greater(&signed)), [true, false, true]);
     assert_eq!(bools(unsigned.less_equal(&signed)), [false, true, false]);
 }
+
+#[test]
+fn rows_of_arrays_are_operands_and_outputs_where_they_lie() {
+    let place = place();
+    for size in [3, 100_000] {
+        let x = count(&[3, size], &place);
+        let row = |number: isize| x.get(&[Index::At(number)]).unwrap();
+        let first =
+            |tensor: &millpond_tensor::Tensor| tensor.to_vec::<i64>().unwrap()[..3].to_vec();
+        let size = size as i64;
+        let sum = row(1).add(&row(2)).unwrap();
+        assert_eq!(sum.layout().offset(), 0);
+        assert_eq!(first(&sum), [3 * size, 3 * size + 2, 3 * size + 4]);
+        let less = row(1).less(&row(2)).unwrap();
+        assert!(less.to_vec::<bool>().unwrap().iter().all(|less| *less));
+        let difference = apply(&rows::subtract, &[100.into(), (&row(2)).into()], None).unwrap();
+        assert_eq!(
+            first(&difference),
+            [100, 99, 98].map(|from| from - 2 * size)
+        );
+        apply_in_place(&rows::add, &row(1), &[(&row(0)).into()]).unwrap();
+        assert_eq!(first(&row(1)), [size, size + 2, size + 4]);
+        assert_eq!(first(&row(0)), [0, 1, 2]);
+        assert_eq!(first(&row(2)), [2 * size, 2 * size + 1, 2 * size + 2]);
+    }
+}
+
+#[test]
+fn parts_that_overlap_are_read_before_they_are_written() {
+    let place = place();
+    for size in [5, 100_000] {
+        let x = count(&[size], &place);
+        let behind = x.get(&[Index::range(1, size as isize)]).unwrap();
+        let before = x.get(&[Index::range(0, size as isize - 1)]).unwrap();
+        apply_in_place(&rows::add, &behind, &[(&before).into()]).unwrap();
+        let expected = (0..size as i64).map(|at| (2 * at - 1).max(0));
+        assert_eq!(x.to_vec::<i64>().unwrap(), expected.collect::<Vec<_>>());
+        let next = apply(&rows::square, &[(&before).into()], Some(&behind)).unwrap();
+        let expected = (0..size as i64 - 1).map(|at| (2 * at - 1).max(0).pow(2));
+        assert_eq!(next.to_vec::<i64>().unwrap(), expected.collect::<Vec<_>>());
+    }
+}

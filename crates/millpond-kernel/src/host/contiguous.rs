@@ -19,8 +19,8 @@ use crate::simd;
 /// An operation over contiguous arrays of the dtypes that its body computes with.
 ///
 /// Operands are the output and then the inputs that aren't scalars. Each base address is that of
-/// the first element. An input may be the output itself; other overlaps are the caller's duty to
-/// avoid.
+/// the first element, unless it [begins](Self::beginning_at) behind it. An input may be the output
+/// itself; other overlaps are the caller's duty to avoid.
 #[derive(Clone, Copy)]
 pub struct ContiguousLoop {
     operation: &'static Operation,
@@ -28,9 +28,14 @@ pub struct ContiguousLoop {
     form: Form,
     scalar: Option<(u8, [u8; 16])>,
     size: usize,
+    /// The byte that each operand begins at.
+    begins: [usize; Self::MAX_OPERANDS],
 }
 
 impl ContiguousLoop {
+    /// The most operands.
+    pub const MAX_OPERANDS: usize = 1 + MAX_INPUTS;
+
     /// The loop of a body of `operation` over `size` elements.
     #[inline]
     pub(crate) fn new(operation: &'static Operation, body: &'static dyn Body) -> Self {
@@ -40,6 +45,7 @@ impl ContiguousLoop {
             form: body.form(),
             scalar: None,
             size: 0,
+            begins: [0; Self::MAX_OPERANDS],
         }
     }
 
@@ -48,6 +54,14 @@ impl ContiguousLoop {
     #[must_use]
     pub const fn over(mut self, size: usize) -> Self {
         self.size = size;
+        self
+    }
+
+    /// The same with operands that begin so many bytes behind their bases.
+    #[inline]
+    #[must_use]
+    pub const fn beginning_at(mut self, begins: [usize; Self::MAX_OPERANDS]) -> Self {
+        self.begins = begins;
         self
     }
 
@@ -130,8 +144,9 @@ unsafe impl HostKernel for ContiguousLoop {
             0 => (self.form.size(0), Access::Write),
             _ => (self.form.size(1 + self.input_of(operand)), Access::Read),
         };
+        let begin = self.begins[operand];
         Footprint {
-            bytes: 0..self.size * size,
+            bytes: begin..begin + self.size * size,
             access,
         }
     }
@@ -150,7 +165,7 @@ unsafe impl HostKernel for ContiguousLoop {
         let (body, form) = (self.body, &self.form);
         let out_size = form.size(0);
         let out: *mut u8 = bases[0].as_ptr();
-        let out = out.wrapping_add(range.start * out_size);
+        let out = out.wrapping_add(self.begins[0] + range.start * out_size);
         let mut inputs: Inputs = [out; MAX_INPUTS];
         let mut direct =
             form.is_aligned(0, out) && self.scalar.is_none() && self.size * out_size < PAST_CACHES;
@@ -162,7 +177,7 @@ unsafe impl HostKernel for ContiguousLoop {
             let size = form.size(index + 1);
             *input = bases[operand]
                 .as_ptr::<u8>()
-                .wrapping_add(range.start * size);
+                .wrapping_add(self.begins[operand] + range.start * size);
             direct &= form.is_aligned(index + 1, *input)
                 && is_apart(out, range.len() * out_size, *input, range.len() * size);
             operand += 1;
@@ -206,7 +221,7 @@ impl ContiguousLoop {
         let array = |dtype: DType, operand| Array {
             dtype,
             base: Base::Operand(operand),
-            offset: 0,
+            offset: self.begins[operand] as isize,
             strides: smallvec![dtype.size() as isize],
         };
         let output = elements.array(array(self.form.output, 0));

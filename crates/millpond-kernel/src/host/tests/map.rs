@@ -1,6 +1,7 @@
 //! Element-wise kernels: each operation, dtype, layout, cast, level and split.
 
 use millpond_hal::HostKernel;
+use millpond_testkit::trial::bytes_of;
 use millpond_types::{DType, Layout, Scalar};
 use num_complex::Complex;
 
@@ -272,6 +273,35 @@ fn contiguous_loops_accept_unaligned_and_shared_memory() {
         let bytes = memory[3 + index * 8..][..8].try_into().unwrap();
         assert_eq!(f64::from_ne_bytes(bytes), (index * index) as f64);
     }
+}
+
+#[test]
+fn contiguous_loops_begin_where_each_operand_does() {
+    let subtract = find("subtract").unwrap();
+    let begins = [24, 8, 16, 0];
+    let kernel = subtract.contiguous_loop(DType::Float64).unwrap().over(5);
+    let kernel = kernel.beginning_at(begins);
+    let numbers = |first: usize| (first..first + 9).map(|number| number as f64);
+    let mut a: Vec<f64> = numbers(0).collect();
+    let mut b: Vec<f64> = numbers(100).collect();
+    let mut out = [0.5; 9];
+    for (operand, &begin) in begins[..3].iter().enumerate() {
+        let bytes = kernel.footprint(operand).bytes;
+        assert_eq!(bytes, begin..begin + 40);
+    }
+    let operands = &mut [bytes_of(&mut out), bytes_of(&mut a), bytes_of(&mut b)];
+    millpond_testkit::trial::run(&kernel, operands, 2).unwrap();
+    assert_eq!(
+        out,
+        [0.5, 0.5, 0.5, -101.0, -101.0, -101.0, -101.0, -101.0, 0.5]
+    );
+    // One of the operands is a number, and begins nowhere.
+    let scalar = subtract.contiguous_loop(DType::Float64).unwrap().over(5);
+    let scalar = scalar.with_scalar(0, Scalar::Float(1.0)).unwrap();
+    let scalar = scalar.beginning_at([0, 16, 0, 0]);
+    let operands = &mut [bytes_of(&mut out), bytes_of(&mut b)];
+    millpond_testkit::trial::run(&scalar, operands, 2).unwrap();
+    assert_eq!(out[..5], [-101.0, -102.0, -103.0, -104.0, -105.0]);
 }
 
 #[test]
