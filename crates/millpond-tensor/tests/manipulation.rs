@@ -163,3 +163,26 @@ fn nothing_stays_nothing() {
     assert_eq!(count(&[2, 2], &place).tile(&[0]).unwrap().shape(), [2, 0]);
     assert!(x.unstack(1).unwrap().is_empty());
 }
+
+#[test]
+fn more_arrays_than_a_command_takes_are_joined_in_order() {
+    let place = place();
+    let parts: Vec<_> = (0..40_i64)
+        .map(|number| array(&vec![number; number as usize % 4], &place))
+        .collect();
+    let parts: Vec<_> = parts.iter().collect();
+    let joined = concat(&parts, Some(0)).unwrap().to_vec::<i64>().unwrap();
+    let expected = (0..40).flat_map(|number| vec![number; number as usize % 4]);
+    assert_eq!(joined, expected.collect::<Vec<_>>());
+    let lines: Vec<_> = (0..30_i64)
+        .map(|number| array(&[number, -number], &place))
+        .collect();
+    let lines: Vec<_> = lines.iter().collect();
+    let side_by_side = stack(&lines, 1).unwrap();
+    assert_eq!(side_by_side.shape(), [2, 30]);
+    let expected = (0..30).chain((0..30).map(|number: i64| -number));
+    assert_eq!(
+        side_by_side.to_vec::<i64>().unwrap(),
+        expected.collect::<Vec<_>>()
+    );
+}

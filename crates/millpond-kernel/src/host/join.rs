@@ -32,7 +32,7 @@ pub struct JoinKernel {
 impl JoinKernel {
     /// The most arrays that are joined at once: with the result, as many operands as a command has
     /// that runs where it is submitted.
-    pub const PARTS: usize = 3;
+    pub const PARTS: usize = 11;
 
     /// Arrays of so many rows, which begin at this byte of rows of `pitch` bytes.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use millpond_kernel::{JoinKernel, JoinPart};
 use millpond_types::shape::{self, normalize_axis};
-use millpond_types::{DType, Shape};
+use millpond_types::{DType, Layout, Shape};
 use smallvec::SmallVec;
 
 use crate::apply::{copy_into, join};
@@ -90,11 +90,10 @@ pub fn concat(arrays: &[&Tensor], axis: Option<isize>) -> Result<Tensor> {
         }
         shape[axis] = shape[axis].saturating_add(len);
     }
-    let result = empty(&shape, dtype, &place)?;
-    if is_joined_at_once(&result, arrays) {
-        join_at_once(&result, arrays, axis)?;
+    if let Some(result) = joined_at_once(&shape, dtype, arrays, axis)? {
         return Ok(result);
     }
+    let result = empty(&shape, dtype, &place)?;
     let mut begin = 0;
     for array in arrays {
         let end = begin + array.shape()[axis] as isize;
@@ -130,11 +129,10 @@ pub fn stack(arrays: &[&Tensor], axis: isize) -> Result<Tensor> {
     let mut shape: Shape = first.shape().into();
     shape.insert(axis, arrays.len());
     shape::check_ndim(shape.len()).during(OPERATION)?;
-    let result = empty(&shape, dtype, &place)?;
-    if is_joined_at_once(&result, arrays) {
-        join_at_once(&result, arrays, axis)?;
+    if let Some(result) = joined_at_once(&shape, dtype, arrays, axis)? {
         return Ok(result);
     }
+    let result = empty(&shape, dtype, &place)?;
     for (index, array) in arrays.iter().enumerate() {
         let target = result.along(axis, Index::At(index as isize))?;
         copy_into(&target, Operand::Tensor(array), &place.queue)?;
@@ -142,41 +140,49 @@ pub fn stack(arrays: &[&Tensor], axis: isize) -> Result<Tensor> {
     Ok(result)
 }
 
-/// Bytes up to which arrays are joined by few commands, each of which copies some of them. More are
+/// Bytes up to which arrays are joined by few commands, each of which copies several of them. More are
 /// copied one by one, by all threads and past the caches.
 const SMALL: usize = 1 << 15;
 
-/// Whether the arrays are small and lie as the result of joining them does.
-fn is_joined_at_once(result: &Tensor, arrays: &[&Tensor]) -> bool {
-    let is_alike = |array: &&Tensor| array.dtype() == result.dtype() && array.is_contiguous();
-    result.bytes() <= SMALL
-        && result.size() > 0
-        && !Home::from(result).compiles()
-        && arrays.iter().all(is_alike)
-}
-
-/// Copies arrays to the result of joining them along an axis, old or new, some at a time.
-fn join_at_once(result: &Tensor, arrays: &[&Tensor], axis: usize) -> Result<()> {
-    let item = result.item_size();
-    let rows: usize = result.shape()[..axis].iter().product();
-    let pitch = result.bytes() / rows;
-    let mut begin = 0;
+/// The result of joining arrays along an axis, old or new, if they are small and lie as it does.
+fn joined_at_once(
+    shape: &[usize],
+    dtype: DType,
+    arrays: &[&Tensor],
+    axis: usize,
+) -> Result<Option<Tensor>> {
+    let home = Home::common("joining", arrays.iter().copied())?;
+    let layout = Layout::contiguous(shape, dtype.size())?;
+    let (item, bytes) = (dtype.size(), layout.size() * dtype.size());
+    let is_alike = |array: &&Tensor| array.dtype() == dtype && array.is_contiguous();
+    let is_small = (1..=SMALL).contains(&bytes);
+    if !is_small || home.compiles() || !arrays.iter().all(is_alike) {
+        return Ok(None);
+    }
+    home.check_dtype(dtype)?;
+    let rows: usize = shape[..axis].iter().product();
+    let pitch = bytes / rows;
+    let (mut result, mut begin) = (None, 0);
     for arrays in arrays.chunks(JoinKernel::PARTS) {
         let parts = arrays.iter().map(|array| JoinPart {
             begin: array.layout().offset() * item,
             row: array.bytes() / rows,
         });
         let kernel = JoinKernel::new(rows, (begin, pitch), parts);
-        let others = arrays.iter().map(|array| array.memory());
-        let operands: SmallVec<[_; 1 + JoinKernel::PARTS]> =
-            std::iter::once(result.memory()).chain(others).collect();
+        let memories = arrays.iter().map(|array| array.memory());
         let bytes: usize = arrays.iter().map(|array| array.bytes()).sum();
         let nanoseconds = cost::of_copy(rows, 2 * bytes);
-        result
-            .memory()
-            .home()
-            .launch(kernel, &operands, nanoseconds)?;
+        result = Some(if let Some(result) = result {
+            let target = std::iter::once(Tensor::memory(&result));
+            let operands: SmallVec<[_; 1 + JoinKernel::PARTS]> = target.chain(memories).collect();
+            home.queue.launch(kernel, &operands, nanoseconds)?;
+            drop(operands);
+            result
+        } else {
+            let memories: SmallVec<[_; JoinKernel::PARTS]> = memories.collect();
+            home.compute(kernel, (layout.clone(), dtype), &memories, nanoseconds)?
+        });
         begin += bytes / rows;
     }
-    Ok(())
+    Ok(result)
 }
