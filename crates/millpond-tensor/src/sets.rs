@@ -146,7 +146,8 @@ pub fn isin<'a>(
     let wanted = of_operand(OPERATION, wanted, dtype, &place)?;
     let members = of_operand(OPERATION, members, dtype, &place)?;
     // A set of members is the host's; devices look in a sorted array.
-    if !Home::from(&place).compiles() && MemberKernel::suits(dtype, members.size()) {
+    let is_set = || MemberKernel::suits(dtype, members.size()) || looks_dense(&members);
+    if !Home::from(&place).compiles() && is_set() {
         return among(&wanted, &members, invert);
     }
     let flat = members.reshape(&[members.size() as isize], None)?;
@@ -156,6 +157,29 @@ pub fn isin<'a>(
         flat
     };
     find_in(&sorted, &wanted, Find::Member { invert }, None)
+}
+
+/// Elements of a sample, and those of them that follow one another.
+const SAMPLE: usize = 1024;
+const TOGETHER: usize = 32;
+
+/// Whether many members that are there already look like integers of a small range, of which one thread
+/// makes a set sooner than all sort them. Whether they are is found when the work runs.
+fn looks_dense(members: &Tensor) -> bool {
+    let (size, item) = (members.size(), members.item_size());
+    let mut sample = [0; SAMPLE * size_of::<u64>()];
+    if size < SAMPLE || item > size_of::<u64>() || !members.dtype().is_integer() {
+        return false;
+    }
+    let sample = &mut sample[..SAMPLE * item];
+    let pieces = SAMPLE / TOGETHER;
+    let mut places = (0..pieces).map(|piece| piece * (size - TOGETHER) / (pieces - 1));
+    let is_read = sample.chunks_exact_mut(TOGETHER * item).all(|piece| {
+        let place = places.next().unwrap_or(0);
+        let begin = begin(members) + place * item;
+        members.memory().read_at_once(begin, piece).unwrap_or(false)
+    });
+    is_read && MemberKernel::suits_sample(members.dtype(), size, sample)
 }
 
 /// Whether elements of a plain array are among those of another one, of which one thread makes a

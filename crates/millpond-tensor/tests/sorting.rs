@@ -152,3 +152,37 @@ fn outputs_may_overlap_what_is_accumulated() {
     let table = count(&[2, 2], &place);
     assert!(message(table.cumulative_prod(None, None, false)).contains("needs an axis"));
 }
+
+#[test]
+fn many_members_are_found_whether_they_are_close_together_or_not() {
+    let place = place();
+    let size = 200_000;
+    let close = count(&[size], &place).multiply(3).unwrap();
+    let apart = count(&[size], &place).multiply(1_i64 << 40).unwrap();
+    // A sample doesn't see the last member.
+    let mixed = close.copy(creation::Order::C).unwrap();
+    mixed.set(&[Index::At(777)], i64::MAX).unwrap();
+    let wanted = count(&[1000], &place);
+    for (members, step, number) in [(&close, 3_i64, 0), (&apart, 1 << 40, 0), (&mixed, 3, 777)] {
+        // Also while the members aren't there yet.
+        for is_held in [false, true] {
+            let held = Held::new(&place.queue);
+            let members = if is_held {
+                members.add(0).unwrap()
+            } else {
+                members.clone()
+            };
+            if !is_held {
+                held.open();
+                place.queue.wait().unwrap();
+            }
+            let found = isin(&wanted, &members, false).unwrap();
+            held.open();
+            let expected = (0..1000).map(|at| at % step == 0 && (number == 0 || at != 3 * number));
+            assert_eq!(
+                found.to_vec::<bool>().unwrap(),
+                expected.collect::<Vec<_>>()
+            );
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use millpond_hal::{Access, Address, Footprint, HostKernel, KernelError};
 use millpond_types::DType;
 
-use super::set::Set;
+use super::set::{self, Set};
 use crate::host::sort::key::{Key, Raw, Rule, with_raw, with_rule};
 use crate::host::sort::{elements, places};
 
@@ -59,6 +59,32 @@ impl MemberKernel {
             4 | 8 => members <= MOST,
             _ => false,
         }
+    }
+
+    /// Whether it is for more members than [that](Self::suits), too, some of which are in this sample:
+    /// integers that look as if a table of all between them were small.
+    #[must_use]
+    pub fn suits_sample(dtype: DType, members: usize, sample: &[u8]) -> bool {
+        if !dtype.is_integer() {
+            return false;
+        }
+        macro_rules! range {
+            ($raw:ty) => {{
+                let keys = sample.chunks_exact(size_of::<$raw>()).map(|bytes| {
+                    let mut element = [0; size_of::<$raw>()];
+                    element.copy_from_slice(bytes);
+                    <$raw>::from_ne_bytes(element).key(Rule::of(dtype)).widen() as u64
+                });
+                keys.clone().max().zip(keys.min())
+            }};
+        }
+        let ends = match dtype.size() {
+            1 => range!(u8),
+            2 => range!(u16),
+            4 => range!(u32),
+            _ => range!(u64),
+        };
+        ends.is_some_and(|(last, first)| set::is_range(last - first, members))
     }
 
     /// The set of the members.
@@ -177,5 +203,33 @@ unsafe impl HostKernel for MemberKernel {
             ..
         } = self.membership;
         write!(f, "isin({dtype} ({},), ({},))", wanted.0, members.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_members_suit_if_a_sample_of_them_lies_close_together() {
+        let bytes = |numbers: &[i32]| -> Vec<u8> {
+            numbers
+                .iter()
+                .flat_map(|number| number.to_ne_bytes())
+                .collect()
+        };
+        let suits = |members: usize, numbers: &[i32]| {
+            MemberKernel::suits_sample(DType::Int32, members, &bytes(numbers))
+        };
+        assert!(suits(1_000_000, &[-5_000_000, 5_000_000, 0]));
+        assert!(!suits(1_000_000, &[i32::MIN, 0, i32::MAX]));
+        assert!(!suits(1000, &[-5_000_000, 5_000_000, 0]));
+        assert!(!suits(1_000_000, &[]));
+        let float = bytes(&[1.0_f32.to_bits().cast_signed(); 3]);
+        assert!(!MemberKernel::suits_sample(
+            DType::Float32,
+            1_000_000,
+            &float
+        ));
     }
 }

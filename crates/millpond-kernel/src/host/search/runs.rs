@@ -8,8 +8,10 @@ use std::ops::Range;
 use millpond_hal::{Access, Address, DeviceCode, Footprint, HostKernel, KernelError};
 use millpond_types::DType;
 
+use crate::host::level::{Work, at_level};
 use crate::host::sort::key::{Raw, Rule, with_raw, with_rule};
 use crate::host::sort::{elements, places};
+use crate::simd;
 
 /// Elements of a piece.
 pub(crate) const PIECE: usize = 1 << 12;
@@ -86,29 +88,28 @@ impl Runs {
         self.size * self.dtype.size()
     }
 
-    /// Calls `begins` with the number of each element of a piece that begins a run.
+    /// Says of each element of a piece whether it is the first of a run.
     ///
     /// # Safety
     /// The elements lie at `sorted`.
-    #[inline(always)]
-    unsafe fn runs<R: Raw>(
+    unsafe fn begins<'b, R: Raw>(
         &self,
         sorted: *const u8,
         piece: usize,
-        mut each: impl FnMut(usize, R, bool),
-    ) {
+        begins: &'b mut [u8; PIECE],
+    ) -> &'b [u8] {
         // SAFETY: as the caller vouches.
         let sorted: &[R] = unsafe { elements(sorted, 0, self.size) };
-        let mut run = |rule: Rule| {
-            for number in self.piece(piece) {
-                let element = sorted[number];
-                let begins = number == 0
-                    || element.key(rule) != sorted[number - 1].key(rule)
-                    || element.is_nan(rule);
-                each(number, element, begins);
-            }
+        let range = self.piece(piece);
+        let begins = &mut begins[..range.len()];
+        let compare = Compare {
+            before: range.start.checked_sub(1).map(|before| sorted[before]),
+            elements: &sorted[range],
+            rule: Rule::of(self.dtype),
+            begins,
         };
-        with_rule!(Rule::of(self.dtype), run);
+        at_level(simd::current(), compare);
+        begins
     }
 
     fn describe(&self, step: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -160,20 +161,17 @@ unsafe impl HostKernel for CountRuns {
         // SAFETY: the pieces of the range, which no other call touches.
         let table: &mut [Known] = unsafe { places(bases[1].as_ptr(), range.start, range.len()) };
         for (piece, known) in range.zip(table) {
-            let (mut runs, mut last) = (0, 0);
-            macro_rules! count {
+            let mut begins = [0; PIECE];
+            macro_rules! begins {
                 ($raw:ty) => {
                     // SAFETY: as the caller vouches.
-                    unsafe {
-                        self.0.runs::<$raw>(sorted, piece, |number, _, begins| {
-                            runs += u64::from(begins);
-                            last = if begins { number as u64 } else { last };
-                        });
-                    }
+                    unsafe { self.0.begins::<$raw>(sorted, piece, &mut begins) }
                 };
             }
-            with_raw!(self.0.dtype, count);
-            *known = [runs, last];
+            let begins = with_raw!(self.0.dtype, begins);
+            let runs: u64 = begins.iter().copied().map(u64::from).sum();
+            let last = begins.iter().rposition(|begins| *begins != 0).unwrap_or(0);
+            *known = [runs, (self.0.piece(piece).start + last) as u64];
         }
         Ok(())
     }
@@ -263,48 +261,116 @@ impl WriteRuns {
         } else {
             &[]
         };
-        let [mut run, mut begin] = table[piece].map(|known| known as usize);
+        let [run, begin] = table[piece].map(|known| known as usize);
         let end = table
             .get(piece + 1)
             .map_or(self.runs, |[runs, _]| *runs as usize);
-        if end > self.runs || run > end {
+        let mut begins = [0; PIECE];
+        // SAFETY: as the caller vouches.
+        let begins = unsafe { plan.begins::<R>(sorted, piece, &mut begins) };
+        let mut starts = [0; PIECE];
+        let starts = places_of(begins, &mut starts);
+        if end > self.runs || run + starts.len() != end {
             return Err(changed());
         }
-        let close = |run: usize, length: usize| {
-            if run > 0 && !to.counts.is_null() {
-                // SAFETY: the run before this, which ends here and nowhere else.
-                unsafe { to.counts.wrapping_add(run - 1).write(length as i64) };
-            }
-        };
+        let range = plan.piece(piece);
+        // SAFETY: as the caller vouches.
+        let own: &[R] = unsafe { elements(sorted.cast_const(), range.start, range.len()) };
         // SAFETY: runs that begin in this piece, which no other call writes.
-        let values: &mut [R] = unsafe { places(to.values, run, end - run) };
-        let mut values = values.iter_mut();
-        let each = |number: usize, element: R, begins: bool| {
-            if begins {
-                close(run, number - begin);
-                if let Some(value) = values.next() {
-                    *value = element;
-                }
-                if !to.indices.is_null() {
-                    // SAFETY: as for the values.
-                    unsafe { to.indices.wrapping_add(run).write(positions[number]) };
-                }
-                (run, begin) = (run + 1, number);
+        let values: &mut [R] = unsafe { places(to.values, run, starts.len()) };
+        if starts.len() == own.len() {
+            values.copy_from_slice(own);
+        } else {
+            for (value, &start) in values.iter_mut().zip(starts) {
+                *value = own[usize::from(start)];
             }
-            if !to.inverse.is_null() {
-                let position = positions[number] as usize;
+        }
+        // SAFETY: as for the values.
+        let indices: &mut [i64] = unsafe { places(to.indices.cast(), run, starts.len()) };
+        for (index, &start) in indices.iter_mut().zip(starts) {
+            *index = positions[range.start + usize::from(start)];
+        }
+        if !to.counts.is_null() {
+            let close = |run: usize, length: usize| {
+                if run > 0 {
+                    // SAFETY: the run before this, which ends here and nowhere else.
+                    unsafe { to.counts.wrapping_add(run - 1).write(length as i64) };
+                }
+            };
+            let mut begin = begin;
+            for (run, &start) in (run..).zip(starts) {
+                let start = range.start + usize::from(start);
+                close(run, start - begin);
+                begin = start;
+            }
+            if piece + 1 == plan.pieces() {
+                close(end, plan.size - begin);
+            }
+        }
+        if !to.inverse.is_null() {
+            let mut run = run;
+            for (&begins, &position) in begins.iter().zip(&positions[range]) {
+                run += usize::from(begins);
+                let position = position as usize;
                 assert!(position < plan.size, "positions are those of elements");
                 // SAFETY: each position is that of one element.
                 unsafe { to.inverse.wrapping_add(position).write(run as i64 - 1) };
             }
-        };
-        // SAFETY: as the caller vouches.
-        unsafe { plan.runs::<R>(sorted, piece, each) };
-        if piece + 1 == plan.pieces() {
-            close(run, plan.size - begin);
         }
         Ok(())
     }
+}
+
+/// Compares each element with the one before it.
+struct Compare<'a, R> {
+    before: Option<R>,
+    elements: &'a [R],
+    rule: Rule,
+    begins: &'a mut [u8],
+}
+
+impl<R: Raw> Compare<'_, R> {
+    #[inline(always)]
+    fn run(self, rule: Rule) {
+        let (Some((&first, others)), Some((first_begins, rest))) =
+            (self.elements.split_first(), self.begins.split_first_mut())
+        else {
+            return;
+        };
+        *first_begins = u8::from(self.before.is_none_or(|before| begins(before, first, rule)));
+        for ((slot, &before), &element) in rest.iter_mut().zip(self.elements).zip(others) {
+            *slot = u8::from(begins(before, element, rule));
+        }
+    }
+}
+
+/// Whether an element begins a run behind another one.
+#[inline(always)]
+fn begins<R: Raw>(before: R, element: R, rule: Rule) -> bool {
+    (before.key(rule) != element.key(rule)) | element.is_nan(rule)
+}
+
+impl<R: Raw> Work for Compare<'_, R> {
+    type Home = R;
+
+    #[inline(always)]
+    fn work(self) {
+        let rule = self.rule;
+        let run = |rule: Rule| self.run(rule);
+        with_rule!(rule, run);
+    }
+}
+
+/// Lists where ones are.
+fn places_of<'p>(ones: &[u8], places: &'p mut [u16; PIECE]) -> &'p [u16] {
+    const { assert!(PIECE <= 1 << u16::BITS, "numbers of a piece fit") };
+    let mut found = 0;
+    for (number, &one) in (0..).zip(ones) {
+        // Written whether it is one or not: a branch would be guessed wrong as often as not.
+        places[found] = number;
+        found += usize::from(one);
+    }
+    &places[..found]
 }
 
 /// The elements aren't those that were counted.

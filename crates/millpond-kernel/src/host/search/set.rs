@@ -46,8 +46,7 @@ impl Set {
             return Ok(Self::Range { first: 0, bits });
         }
         let range = last - first;
-        let count = count as u64;
-        if range < SMALL_RANGE || range / BITS_PER_KEY < count {
+        if is_range(range, count) {
             let mut bits = filled((range / 64 + 1) as usize, 0)?;
             for key in keys {
                 let bit = key - first;
@@ -55,7 +54,7 @@ impl Set {
             }
             return Ok(Self::Range { first, bits });
         }
-        let size = (PLACES_PER_KEY * count).next_power_of_two() as usize;
+        let size = (PLACES_PER_KEY * count as u64).next_power_of_two() as usize;
         let mut places = filled(size, first)?;
         for key in keys {
             // One that is free already, or another's place that is its own.
@@ -90,6 +89,12 @@ impl Set {
             }
         }
     }
+}
+
+/// Whether a table has a bit for each integer between so many keys, of which the last is `range` behind
+/// the first.
+pub(super) const fn is_range(range: u64, count: usize) -> bool {
+    range < SMALL_RANGE || range / BITS_PER_KEY < count as u64
 }
 
 /// Where a key is, or where it would have to be put.
