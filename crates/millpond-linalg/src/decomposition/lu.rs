@@ -1,6 +1,7 @@
 //! Triangular factors of a matrix with rows exchanged, and what is solved with them.
 
 use faer::{Mat, MatRef};
+use millpond_hal::library::Undefined;
 
 use super::field::Field;
 
@@ -126,4 +127,87 @@ impl<T: Field> Factors<T> {
             .solve_upper_triangular_in_place(&mut result);
         result
     }
+}
+
+/// What a matrix that has an inverse multiplied with gives the right-hand sides.
+///
+/// # Errors
+/// A matrix without an inverse.
+pub(super) fn solve<T: Field>(
+    matrix: MatRef<'_, T>,
+    sides: impl Fn(usize, usize) -> T,
+    columns: usize,
+) -> Result<Mat<T>, Undefined> {
+    if matrix.nrows() <= SMALL {
+        return solve_few(matrix, sides, columns);
+    }
+    let factors = Factors::of(matrix);
+    if factors.is_singular() {
+        return Err(Undefined::Singular);
+    }
+    Ok(factors.solve(sides, columns))
+}
+
+/// The same for few rows, of which no factors are kept: rows of both sides are exchanged and taken
+/// from one another together, then the unknowns are found from the last to the first.
+fn solve_few<T: Field>(
+    matrix: MatRef<'_, T>,
+    sides: impl Fn(usize, usize) -> T,
+    columns: usize,
+) -> Result<Mat<T>, Undefined> {
+    let size = matrix.nrows();
+    let mut work = [[T::default(); SMALL]; SMALL];
+    for (row, line) in work[..size].iter_mut().enumerate() {
+        for (column, element) in line[..size].iter_mut().enumerate() {
+            *element = matrix[(row, column)];
+        }
+    }
+    let mut result = Mat::from_fn(size, columns, sides);
+    for pivot in 0..size {
+        let modulus = |row: usize| work[row][pivot].modulus();
+        let larger = |best, row| {
+            if modulus(row) > modulus(best) {
+                row
+            } else {
+                best
+            }
+        };
+        let largest = (pivot + 1..size).fold(pivot, larger);
+        if modulus(largest) == 0.0 {
+            return Err(Undefined::Singular);
+        }
+        if largest != pivot {
+            work.swap(pivot, largest);
+            for column in 0..columns {
+                let first = result[(pivot, column)];
+                result[(pivot, column)] = result[(largest, column)];
+                result[(largest, column)] = first;
+            }
+        }
+        let line = work[pivot];
+        for row in pivot + 1..size {
+            let factor = work[row][pivot].over(line[pivot]);
+            for (element, &above) in work[row][pivot + 1..size]
+                .iter_mut()
+                .zip(&line[pivot + 1..])
+            {
+                *element = element.minus(factor.times(above));
+            }
+            for column in 0..columns {
+                let above = factor.times(result[(pivot, column)]);
+                result[(row, column)] = result[(row, column)].minus(above);
+            }
+        }
+    }
+    for column in 0..columns {
+        for pivot in (0..size).rev() {
+            let found = result[(pivot, column)].over(work[pivot][pivot]);
+            result[(pivot, column)] = found;
+            for row in 0..pivot {
+                let above = work[row][pivot].times(found);
+                result[(row, column)] = result[(row, column)].minus(above);
+            }
+        }
+    }
+    Ok(result)
 }

@@ -6,7 +6,7 @@ use millpond_types::DType;
 use num_complex::Complex;
 
 use super::field::Field;
-use super::lu::Factors;
+use super::lu::{self, Factors};
 
 /// What is done to each matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -189,13 +189,12 @@ impl Routine {
             Self::LogDeterminant => Ok(log_determinant(matrix)),
             Self::Inverse => {
                 let identity = |row: usize, column: usize| T::of_real(f64::from(row == column));
-                Ok(vec![Value::Same(regular(matrix)?.solve(identity, rows))])
+                Ok(vec![Value::Same(lu::solve(matrix, identity, rows)?)])
             }
             Self::Solve => {
                 let sides = &matrices[1];
-                let solution =
-                    regular(matrix)?.solve(|row, column| sides[(row, column)], sides.ncols());
-                Ok(vec![Value::Same(solution)])
+                let side = |row: usize, column: usize| sides[(row, column)];
+                Ok(vec![Value::Same(lu::solve(matrix, side, sides.ncols())?)])
             }
             Self::Qr { complete } => {
                 let factors = matrix.qr();
@@ -331,15 +330,6 @@ fn cholesky<T: Field>(matrix: MatRef<'_, T>, upper: bool) -> Outcome<T> {
             _ => T::default(),
         },
     ))])
-}
-
-/// The factors of a matrix that has an inverse.
-fn regular<T: Field>(matrix: MatRef<'_, T>) -> Result<Factors<T>, Undefined> {
-    let factors = Factors::of(matrix);
-    if factors.is_singular() {
-        return Err(Undefined::Singular);
-    }
-    Ok(factors)
 }
 
 fn log_determinant<T: Field>(matrix: MatRef<'_, T>) -> Vec<Value<T>> {

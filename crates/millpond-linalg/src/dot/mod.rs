@@ -20,7 +20,7 @@ use crate::error::LinalgError;
 use crate::number::{Number, check_dtype, with_number};
 use crate::product::check_aligned;
 use crate::stack::{Extents, check_shape, outer, stacked, steps, work_of};
-use sum::{Line, lanes};
+use sum::{Line, width};
 
 /// Elements of a piece.
 const PIECE: usize = 1 << 15;
@@ -132,18 +132,34 @@ impl DotKernel {
     ///
     /// # Safety
     /// As for [`HostKernel::run`], with elements of `T`, aligned.
-    unsafe fn compute_whole<T: Number, const LANES: usize>(
+    unsafe fn compute_whole<T: Number, const WIDTH: usize>(
         &self,
         bases: &[Address],
         range: Range<usize>,
     ) {
         self.sums
             .rows(range.start, range.end - range.start, |offsets, count| {
+                let first = |operand| self.address(bases, &offsets, operand, 0);
+                let line = self.line([first(1), first(2)], 0);
+                if line.is_whole::<T>() {
+                    let axes = self.sums.axes();
+                    let [to, lhs, rhs, _] = axes.last().map_or([0; 4], |axis| axis.strides);
+                    let found = |index: usize, sum: T| {
+                        let to = first(0).wrapping_offset(to * index as isize);
+                        // SAFETY: an element of the result, which no other call computes.
+                        unsafe { to.cast::<T>().write(sum) };
+                    };
+                    // SAFETY: vectors that the caller vouches for.
+                    unsafe {
+                        line.sums::<T, WIDTH>(self.conjugate, [lhs, rhs], count, found);
+                    };
+                    return;
+                }
                 for index in 0..count {
                     let at = |operand| self.address(bases, &offsets, operand, index);
                     let line = self.line([at(1), at(2)], 0);
                     // SAFETY: vectors that the caller vouches for.
-                    let sum = unsafe { line.sum::<T, LANES>(self.conjugate) };
+                    let sum = unsafe { line.sum::<T, WIDTH>(self.conjugate) };
                     // SAFETY: an element of the result, which no other call computes.
                     unsafe { at(0).cast::<T>().write(sum) };
                 }
@@ -154,7 +170,7 @@ impl DotKernel {
     ///
     /// # Safety
     /// As for [`HostKernel::run`], with elements of `T`, aligned.
-    unsafe fn compute_pieces<T: Number, const LANES: usize>(
+    unsafe fn compute_pieces<T: Number, const WIDTH: usize>(
         &self,
         bases: &[Address],
         range: Range<usize>,
@@ -164,7 +180,7 @@ impl DotKernel {
             let vectors = [1, 2].map(|operand| self.address(bases, &offsets, operand, 0));
             let line = self.line(vectors, number % self.pieces);
             // SAFETY: a piece of two vectors that the caller vouches for.
-            let sum = unsafe { line.sum::<T, LANES>(self.conjugate) };
+            let sum = unsafe { line.sum::<T, WIDTH>(self.conjugate) };
             self.keep(number, sum.to_words());
         }
     }
@@ -233,10 +249,10 @@ unsafe impl HostKernel for DotKernel {
                 if self.pieces == 1 {
                     // SAFETY: the caller's promise; steps are whole elements, so all are aligned
                     // as the first ones are.
-                    unsafe { self.compute_whole::<$t, { lanes::<$t>() }>(bases, range) };
+                    unsafe { self.compute_whole::<$t, { width::<$t>() }>(bases, range) };
                 } else {
                     // SAFETY: as above.
-                    unsafe { self.compute_pieces::<$t, { lanes::<$t>() }>(bases, range) };
+                    unsafe { self.compute_pieces::<$t, { width::<$t>() }>(bases, range) };
                 }
             };
         }

@@ -44,6 +44,11 @@ pub fn matmul(lhs: &Tensor, rhs: &Tensor, out: Option<&Tensor>) -> Result<Tensor
         let reason = "an array without axes is no matrix; multiply takes numbers";
         return Err(Error::value(OPERATION, reason));
     }
+    if out.is_none()
+        && let Some(result) = plainly(lhs, rhs, dtype, place)?
+    {
+        return Ok(result);
+    }
     let (vector_left, vector_right) = (lhs.ndim() == 1, rhs.ndim() == 1);
     let left = if vector_left {
         lhs.expand_dims(&[0])?
@@ -89,6 +94,39 @@ pub fn matmul(lhs: &Tensor, rhs: &Tensor, out: Option<&Tensor>) -> Result<Tensor
     finished(&result, dtype, out)
 }
 
+/// The product of two matrices that a kernel takes as they are; `None` for others, which are made such.
+fn plainly(lhs: &Tensor, rhs: &Tensor, dtype: DType, place: Home<'_>) -> Result<Option<Tensor>> {
+    let (&[rows, inner], &[other, columns]) = (lhs.shape(), rhs.shape()) else {
+        return Ok(None);
+    };
+    let alignment = dtype.real().size();
+    let is_ready = |tensor: &Tensor| {
+        tensor.dtype() == dtype && tensor.address().get().is_multiple_of(alignment)
+    };
+    let is_matrix = inner == other && rows > 1 && columns > 1;
+    if !is_matrix || matrix_dtype(dtype, &place) != dtype || !is_ready(lhs) || !is_ready(rhs) {
+        return Ok(None);
+    }
+    let layout = Layout::contiguous(&[rows, columns], dtype.size())?;
+    let kernel = kernel(&layout, lhs, rhs, place)?;
+    let nanoseconds = cost::of_product(layout.size(), inner, lhs.bytes().max(rhs.bytes()));
+    let inputs = [lhs.memory(), rhs.memory()];
+    place
+        .compute(kernel, (layout, dtype), &inputs, nanoseconds)
+        .map(Some)
+}
+
+/// The kernel of products that are more than sums of a row each.
+fn kernel(output: &Layout, lhs: &Tensor, rhs: &Tensor, place: Home<'_>) -> Result<ProductKernel> {
+    let threads = place.queue.device().info().width();
+    let (left, right) = (lhs.layout(), rhs.layout());
+    let kernel = ProductKernel::new(lhs.dtype(), output, left, right, threads)?;
+    if lhs.memory().address() == rhs.memory().address() {
+        return Ok(kernel.with_one_base(threads));
+    }
+    Ok(kernel)
+}
+
 /// The result in its dtype, or in `out`.
 fn finished(result: &Tensor, dtype: DType, out: Option<&Tensor>) -> Result<Tensor> {
     let result = result.astype(dtype, false)?;
@@ -126,12 +164,7 @@ fn launch(target: &Tensor, lhs: &Tensor, rhs: &Tensor) -> Result<()> {
             return Ok(queue.launch(kernel, &memories, nanoseconds)?);
         }
     }
-    let threads = queue.device().info().width();
-    let (output, left, right) = (target.layout(), lhs.layout(), rhs.layout());
-    let mut kernel = ProductKernel::new(target.dtype(), output, left, right, threads)?;
-    if lhs.memory().address() == rhs.memory().address() {
-        kernel = kernel.with_one_base(threads);
-    }
+    let kernel = kernel(target.layout(), lhs, rhs, Home::from(target))?;
     Ok(queue.launch(kernel, &memories, nanoseconds)?)
 }
 
