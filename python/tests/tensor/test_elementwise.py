@@ -1,7 +1,10 @@
 """Every element-wise function, for every dtype and layout, against NumPy with more digits."""
 
+import copy
+import functools
 import inspect
 import operator
+import pickle
 
 import numpy as np
 import pytest
@@ -109,6 +112,55 @@ def test_an_order_is_kept_to(order):
     flags = xp.negative(x, order=order).flags
     assert flags.c_contiguous == (order == "C")
     assert flags.f_contiguous == (order == "F")
+
+
+def test_functions_are_called_alike_however_arguments_come():
+    has_vectorcall = 1 << 11
+    assert all(type(function).__flags__ & has_vectorcall for function in FUNCTIONS.values())
+    x, y, out = xp.asarray([1.0, 2.0]), xp.asarray([10.0, 20.0]), xp.zeros(2)
+    calls = [
+        lambda: xp.add(x, y),
+        lambda: xp.add(*[x, y]),
+        lambda: xp.add(x, y, out=None, order="C"),
+        lambda: xp.add(x, y, **{"order": "K"}),
+        lambda: xp.add(x, y, out=out),
+        lambda: xp.add.__call__(x, y),
+        lambda: type(xp.add).__call__(xp.add, x, y),
+        lambda: functools.partial(xp.add, x)(y),
+        lambda: functools.reduce(xp.add, [x, y]),
+        lambda: next(map(xp.add, [x], [y])),
+        lambda: copy.copy(xp.add)(x, y),
+        lambda: pickle.loads(pickle.dumps(xp.add))(x, y),
+    ]
+    for call in calls:
+        assert xp.asnumpy(call()).tolist() == [11, 22]
+    assert xp.asnumpy(out).tolist() == [11, 22]
+    assert xp.asnumpy(xp.add(1, x)).tolist() == xp.asnumpy(xp.add(x, True)).tolist() == [2, 3]
+    assert xp.asnumpy(next(map(xp.negative, [x]))).tolist() == [-1, -2]
+
+
+@pytest.mark.parametrize(
+    ("positional", "named", "says"),
+    [
+        ((), {}, "takes 2 positional arguments, 0 were given"),
+        ((1.0,), {}, "takes 2 positional arguments, 1 were given"),
+        ((1.0, 2.0, 3.0), {}, "takes 2 positional arguments, 3 were given"),
+        ((1.0, 2.0), {}, "at least one operand must be an array"),
+        ((1.0, 2.0), {"where": True}, "unexpected keyword argument 'where'"),
+        ((1.0,), {"x2": 2.0}, "unexpected keyword argument 'x2'"),
+    ],
+)
+def test_functions_refuse_what_they_do_not_take(positional, named, says):
+    with pytest.raises(TypeError, match=says):
+        xp.add(*positional, **named)
+
+
+def test_the_class_of_functions_makes_no_others():
+    with pytest.raises(TypeError, match="cannot create"):
+        xp.ElementwiseFunction("add")
+    base = xp.ElementwiseFunction.__base__
+    with pytest.raises(ValueError, match="no element-wise function 'sum'"):
+        base("sum")
 
 
 def test_functions_tell_what_they_take():

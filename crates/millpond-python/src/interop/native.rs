@@ -109,7 +109,7 @@ converted! {
 }
 
 /// Runs the body of a function that C calls with the interpreter lock; where it raises, or panics, the exception is set.
-pub(super) fn guarded<T>(absent: T, body: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
+pub(crate) fn guarded<T>(absent: T, body: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
     // The caller holds the lock, so nothing is waited for.
     Python::attach(|py| {
         gil::enter();

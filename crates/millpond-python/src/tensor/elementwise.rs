@@ -3,7 +3,8 @@
 use millpond::kernel::ops::{self, Operation, rows};
 use millpond::tensor::{Operand, apply};
 use millpond::types::DType;
-use pyo3::exceptions::PyTypeError;
+use pyo3::Borrowed;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
@@ -13,11 +14,17 @@ use crate::tensor::array::PyArray;
 use crate::tensor::operand::Operands;
 use crate::tensor::operators::Answer;
 use crate::tensor::out::Out;
+use crate::tensor::quick_call::QuickClass;
 use crate::tensor::{docstring, enter, operators, order};
 
-// A function that works element by element. The class has no documentation for Python, as it would
-// hide that of the functions.
-#[pyclass(frozen, name = "ElementwiseFunction", module = "millpond.tensor")]
+// A function that works element by element, but for how it is called: `quick_call` derives the class
+// that programs see. It has no documentation for Python, as it would hide that of the functions.
+#[pyclass(
+    frozen,
+    subclass,
+    name = "_ElementwiseFunction",
+    module = "millpond.tensor"
+)]
 #[derive(Debug)]
 pub(crate) struct ElementwiseFunction {
     operation: &'static Operation,
@@ -25,34 +32,42 @@ pub(crate) struct ElementwiseFunction {
 }
 
 impl ElementwiseFunction {
-    fn new(operation: &'static Operation) -> Self {
-        Self {
-            operation,
-            documentation: docstring::of(operation),
-        }
-    }
-
     /// The result for an array, alone or with what it combines with; `None` leaves the call to the
     /// long way, which knows what else there is.
     #[inline]
-    fn quickly<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (arity, count) = (self.operation.arity(), args.len());
-        if arity != count || arity > 2 {
-            return Ok(None);
-        }
-        let first = args.get_borrowed_item(0)?;
-        let Ok(first) = first.cast_exact::<PyArray>() else {
+    pub(super) fn quickly<'py>(
+        &self,
+        first: Borrowed<'_, 'py, PyAny>,
+        second: Option<Borrowed<'_, 'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Ok(array) = first.cast_exact::<PyArray>() else {
             return Ok(None);
         };
-        if arity == 1 {
-            return operators::unary(args.py(), self.operation, first.get()).map(Some);
+        match (self.operation.arity(), second) {
+            (1, None) => operators::unary(first.py(), self.operation, array.get()).map(Some),
+            (2, Some(second)) => operators::combined(self.operation, array.get(), &second),
+            _ => Ok(None),
         }
-        operators::combined(self.operation, first.get(), &args.get_item(1)?)
     }
 }
 
 #[pymethods]
 impl ElementwiseFunction {
+    // A signature would be a documentation of the class.
+    #[new]
+    #[pyo3(text_signature = None)]
+    fn new(name: &str) -> PyResult<Self> {
+        let operation = ops::operations().find(|operation| operation.name() == name);
+        let Some(operation) = operation else {
+            let reason = format!("there is no element-wise function '{name}'");
+            return Err(PyValueError::new_err(reason));
+        };
+        Ok(Self {
+            operation,
+            documentation: docstring::of(operation),
+        })
+    }
+
     #[pyo3(signature = (*args, out=None, order="K"))]
     fn __call__<'py>(
         &self,
@@ -60,12 +75,6 @@ impl ElementwiseFunction {
         out: Option<Out<'py>>,
         order: &str,
     ) -> Answer<'py> {
-        if out.is_none()
-            && order == "K"
-            && let Some(result) = self.quickly(args)?
-        {
-            return Ok(result);
-        }
         let name = self.operation.name();
         if args.len() != self.operation.arity() {
             return Err(PyTypeError::new_err(format!(
@@ -186,10 +195,11 @@ fn signatures(operation: &Operation) -> Vec<String> {
 
 /// Adds the class and a function for each operation that has no signature of its own.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<ElementwiseFunction>()?;
+    let class = QuickClass::new(module.py())?;
+    module.add("ElementwiseFunction", class.object())?;
     let special = [&rows::clip, &rows::where_];
     for operation in ops::operations().filter(|operation| !special.contains(operation)) {
-        module.add(operation.name(), ElementwiseFunction::new(operation))?;
+        module.add(operation.name(), class.function(operation.name())?)?;
     }
     Ok(())
 }

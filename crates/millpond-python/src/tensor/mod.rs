@@ -45,6 +45,8 @@ mod pickle;
 pub(crate) mod place;
 mod print_options;
 mod printing;
+#[allow(unsafe_code, reason = "makes a class by Python's own functions")]
+mod quick_call;
 mod request;
 mod scalar;
 mod scan;
