@@ -73,6 +73,8 @@ impl<'py> QuickClass<'py> {
         // Python gives each class a documentation, which would hide that of the functions.
         let documentation = base.getattr("__dict__")?.get_item("__doc__")?;
         class.setattr("__doc__", documentation)?;
+        // Python has read it, and it is nobody else's business.
+        class.delattr("__vectorcalloffset__")?;
         Ok(Self {
             class: class.cast_into()?,
             base,
