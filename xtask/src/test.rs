@@ -3,11 +3,16 @@
 //! Rust tests run with nextest where it is installed and with `cargo test` elsewhere, documentation tests after them;
 //! Python tests, the examples of the pages and the comparisons with docstrings and stubs run against an installed wheel
 //! of the same build: with every assertion, and with the loops of a release. With `--device cuda` the suites of backends
-//! run on a real card instead, and those in Python with it as the default device; a machine without one fails.
+//! run on a real card instead, and those in Python with it as the default device; a machine without one fails. Some of
+//! those in Python are always run once more on a card that is none: a library in place of NVIDIA's driver.
+
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::Path;
 
 use crate::docs;
 use crate::failure::{Failure, Outcome};
 use crate::generate::reference;
+use crate::metadata::metadata;
 use crate::options::Options;
 use crate::project;
 use crate::python_env;
@@ -55,6 +60,10 @@ pub(crate) fn command(arguments: &[String]) -> Outcome<()> {
             };
             python(&options.words, mode, &mut failed)?;
         }
+    }
+    // The library in place of a driver is built with the Rust tests.
+    if both && options.words.is_empty() {
+        python_without_a_card(&mut failed)?;
     }
     if with_python && options.words.is_empty() {
         pages(&mut failed)?;
@@ -184,6 +193,30 @@ fn python(filters: &[String], mode: Mode<'_>, failed: &mut Vec<String>) -> Outco
     }
     let tests = tests.arg("-k").arg(filters.join(" or "));
     suite(&title, tests, &[0, PYTEST_NOTHING_SELECTED], failed)
+}
+
+/// Python tests, paths and names, in which much is asked of a driver: memory, copies, order, and everything once.
+const WITHOUT_A_CARD: &[&str] = &[
+    "tests/memory",
+    "tests/tensor/test_aliasing.py",
+    "tests/tensor/test_indexing.py",
+    "tests/tensor/test_order.py",
+    "tests/tensor/test_abuse.py::test_whatever_is_called_answers[2]",
+];
+
+/// Runs them on a card that is none; the host carries out its kernels.
+fn python_without_a_card(failed: &mut Vec<String>) -> Outcome<()> {
+    let metadata = metadata()?;
+    let target = Path::new(metadata["target_directory"].as_str().unwrap_or("target"));
+    let driver = format!("debug/deps/{DLL_PREFIX}millpond_cuda_fake{DLL_SUFFIX}");
+    let tests = python_env::python().args(["-m", "pytest", "--numprocesses", "auto"]);
+    let tests = tests
+        .args(WITHOUT_A_CARD)
+        .within(project::path("python"))
+        .env("MILLPOND_CUDA", target.join(driver))
+        .env("MILLPOND_DEVICE", "cuda:0")
+        .env("MILLPOND_NVRTC", "0");
+    suite("Python tests on a card that is none", tests, &[0], failed)
 }
 
 /// The Python examples of the pages; those in Rust are documentation tests or checked by hand.
