@@ -9,6 +9,7 @@ use crate::device::reduce::{Reduce, Supply};
 use crate::device::tape::Tape;
 use crate::host::body::Body;
 use crate::host::fused::FusedKernel;
+use crate::host::fused::pair::At;
 use crate::host::fused::program::{Constant, Instruction, Node, Place, Program, Scattered};
 
 impl Program {
@@ -119,6 +120,25 @@ impl Builder<'_> {
                     .elements
                     .push(Step::Apply(*body, inputs), Body::output(*body));
                 self.make(*to, value);
+            }
+            Instruction::Pair {
+                bodies: [first, second],
+                at,
+                inputs: [a, b, other],
+                to,
+                ..
+            } => {
+                let inputs = [*a, *b].map(|node| self.read(node));
+                let between = Step::Apply(*first, inputs.into_iter().collect());
+                let between = self.elements.push(between, Body::output(*first));
+                let other = self.read(*other);
+                let inputs = match at {
+                    At::First => [between, other],
+                    At::Second => [other, between],
+                };
+                let made = Step::Apply(*second, inputs.into_iter().collect());
+                let made = self.elements.push(made, Body::output(*second));
+                self.make(*to, made);
             }
             Instruction::Store { from, to, .. } => {
                 let value = self.read(*from);

@@ -5,12 +5,13 @@
 //! gets a register, which is handed on after a node's last use.
 
 use millpond_hal::Traffic;
-use millpond_types::{DType, Shape};
+use millpond_types::{DType, Scalar, Shape};
 use smallvec::SmallVec;
 
 use crate::host::body::{Body, MAX_INPUTS};
 use crate::host::contiguous::is_aligned;
 use crate::host::fused::chain::{Array, Chain, Fold, Joined, Link, Part};
+use crate::host::fused::pair::{self, At};
 use crate::host::fused::program::{
     Constant, Instruction, Known, Node, Place, Program, REGISTER_BYTES, Scattered,
 };
@@ -58,6 +59,7 @@ impl Program {
                 }
             };
         }
+        builder.pair_up();
         let (registers, item) = builder.assign_registers();
         let most = REGISTER_BYTES / (registers * item).max(1);
         let tile = (most.min(TILE_BYTES / item) / UNIT * UNIT).max(UNIT);
@@ -86,6 +88,7 @@ impl Program {
             constants: builder.constants,
             instructions: builder.instructions,
             tile,
+            registers,
             register: tile * item,
             traffic,
             pieces: chain.pieces,
@@ -302,6 +305,75 @@ impl Builder<'_> {
             past: is_linear && self.is_past(step),
             to: scattered(&step.output, space),
         });
+    }
+
+    /// Has operations that come one after the other be one loop, where there is one.
+    fn pair_up(&mut self) {
+        let mut uses = vec![0; self.nodes.len()];
+        for node in self.instructions.iter().flat_map(Instruction::reads) {
+            uses[usize::from(node)] += 1;
+        }
+        let mut all: Vec<Instruction> = Vec::with_capacity(self.instructions.len());
+        for second in std::mem::take(&mut self.instructions) {
+            let pair = all
+                .last()
+                .and_then(|first| self.pair(first, &second, &uses));
+            match (all.last_mut(), pair) {
+                (Some(first), Some(pair)) => *first = pair,
+                _ => all.push(second),
+            }
+        }
+        self.instructions = all;
+    }
+
+    /// Both as one, if the second takes what the first makes and nobody else does.
+    fn pair(
+        &self,
+        first: &Instruction,
+        second: &Instruction,
+        uses: &[usize],
+    ) -> Option<Instruction> {
+        let Instruction::Apply { body, inputs, to } = first else {
+            return None;
+        };
+        let (first, between) = (*body, *to);
+        let [a, b] = inputs[..] else {
+            return None;
+        };
+        let Instruction::Apply { body, inputs, to } = second else {
+            return None;
+        };
+        let (second, to) = (*body, *to);
+        let (at, other) = match inputs[..] {
+            [left, other] if left == between => (At::First, other),
+            [other, right] if right == between => (At::Second, other),
+            _ => return None,
+        };
+        let place = |node: Node| self.nodes[usize::from(node)].place;
+        // A loop's output doesn't overlap its operands.
+        let overwrites = place(to) != SOME_REGISTER && [a, b].map(place).contains(&place(to));
+        if uses[usize::from(between)] != 1 || place(between) != SOME_REGISTER || overwrites {
+            return None;
+        }
+        let body = pair::of(first, second, at, self.is_number(other))?;
+        Some(Instruction::Pair {
+            bodies: [first, second],
+            body,
+            at,
+            inputs: [a, b, other],
+            to,
+        })
+    }
+
+    /// Whether a node is a scalar and no NaN.
+    fn is_number(&self, node: Node) -> bool {
+        let mut constants = self.constants.iter();
+        let constant = constants.find(|(_, constant)| *constant == node);
+        let Some((Constant::Scalar(bytes), _)) = constant else {
+            return false;
+        };
+        Scalar::from_bytes(self.dtype(node), bytes)
+            .is_some_and(|value| !matches!(value, Scalar::Float(value) if value.is_nan()))
     }
 
     /// Chooses the register of each node; how many there are, and the bytes of the largest item.

@@ -8,6 +8,7 @@
 //! * `chain` is what was asked for, and decides what can be joined;
 //! * `program` is what is carried out: loads, conversions, bodies and stores, with a place for each
 //!   intermediate, and `compile` makes one of a chain;
+//! * `pair` has loops for two operations at once, whose bits are those of both;
 //! * `run` carries it out, tile by tile.
 
 use std::fmt;
@@ -25,6 +26,7 @@ mod chain;
 mod code;
 mod compile;
 mod elsewhere;
+mod pair;
 mod program;
 mod run;
 

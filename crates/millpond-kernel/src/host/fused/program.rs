@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::host::body::{Body, MAX_INPUTS};
 use crate::host::fused::chain::Fold;
+use crate::host::fused::pair::At;
 use crate::host::reduce::Pieces;
 use crate::template::space::Space;
 
@@ -78,6 +79,18 @@ pub(super) enum Instruction {
         inputs: SmallVec<[Node; MAX_INPUTS]>,
         to: Node,
     },
+    /// Runs one loop for two bodies, of which the second takes what the first makes.
+    Pair {
+        /// Each alone.
+        bodies: [&'static dyn Body; 2],
+        /// Both.
+        body: &'static dyn Body,
+        /// Which operand of the second the result of the first is.
+        at: At,
+        /// Operands of the first, and the other one of the second.
+        inputs: [Node; MAX_INPUTS],
+        to: Node,
+    },
     /// Writes a register to memory; `past` the caches if it isn't soon read again.
     Store {
         from: Node,
@@ -106,6 +119,8 @@ pub(super) struct Program {
     pub(super) instructions: Vec<Instruction>,
     /// Elements of a tile.
     pub(super) tile: usize,
+    /// How many registers there are.
+    pub(super) registers: usize,
     /// Bytes of a register.
     pub(super) register: usize,
     /// Whether something is written past the caches.
@@ -149,15 +164,17 @@ impl Instruction {
                 SmallVec::from_iter([*from])
             }
             Self::Apply { inputs, .. } => inputs.clone(),
+            Self::Pair { inputs, .. } => SmallVec::from(*inputs),
         }
     }
 
     /// The node that it makes.
     pub(super) const fn makes(&self) -> Option<Node> {
         match self {
-            Self::Gather { to, .. } | Self::Convert { to, .. } | Self::Apply { to, .. } => {
-                Some(*to)
-            }
+            Self::Gather { to, .. }
+            | Self::Convert { to, .. }
+            | Self::Apply { to, .. }
+            | Self::Pair { to, .. } => Some(*to),
             Self::Store { .. } | Self::Fold { .. } => None,
         }
     }

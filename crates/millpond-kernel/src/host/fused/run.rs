@@ -6,7 +6,7 @@ use std::ops::Range;
 use millpond_hal::{Address, HostKernel, KernelError, Moves};
 use smallvec::SmallVec;
 
-use crate::host::body::{Inputs, MAX_INPUTS};
+use crate::host::body::{Body, Inputs, MAX_INPUTS};
 use crate::host::cast::cast;
 use crate::host::fused::program::{
     Constant, Instruction, Node, Place, Program, REGISTER_BYTES, Scattered,
@@ -56,8 +56,7 @@ impl Program {
     pub(super) unsafe fn run(&self, moves: &Moves, range: Range<usize>) {
         let mut registers = Vec::new();
         let mut own = Registers(MaybeUninit::uninit());
-        let count = self.registers();
-        let bytes = count * self.register;
+        let bytes = self.registers * self.register;
         let scratch: *mut u8 = if bytes <= REGISTER_BYTES {
             own.0.as_mut_ptr().cast()
         } else {
@@ -115,18 +114,6 @@ impl Program {
             unsafe { fold.kernel.finish(&[fold.place(moves)]) }?;
         }
         Ok(())
-    }
-
-    fn registers(&self) -> usize {
-        let number = |place: Place| match place {
-            Place::Register(number) => usize::from(number) + 1,
-            Place::Memory(..) => 0,
-        };
-        self.nodes
-            .iter()
-            .map(|node| number(node.place))
-            .max()
-            .unwrap_or(0)
     }
 }
 
@@ -187,6 +174,27 @@ impl Run<'_> {
         unsafe { gather(item, value, 0, self.slot(node).base, count) };
     }
 
+    /// Runs a body for `count` elements from `position` on.
+    ///
+    /// # Safety
+    /// As for `carry_out`.
+    unsafe fn apply(
+        &self,
+        body: &dyn Body,
+        inputs: &[Node],
+        to: Node,
+        position: usize,
+        count: usize,
+    ) {
+        let out = self.slot(to).at(position);
+        let mut from: Inputs = [out; MAX_INPUTS];
+        for (from, &node) in from.iter_mut().zip(inputs) {
+            *from = self.slot(node).at(position);
+        }
+        // SAFETY: `count` aligned elements of each node, and the output's lie apart.
+        unsafe { body.run(self.level, out, from, count) };
+    }
+
     /// Carries out an instruction for `count` elements from `position` on.
     ///
     /// # Safety
@@ -208,13 +216,14 @@ impl Run<'_> {
                 unsafe { cast(self.level, src, dst, count) };
             }
             Instruction::Apply { body, inputs, to } => {
-                let out = self.slot(*to).at(position);
-                let mut from: Inputs = [out; MAX_INPUTS];
-                for (from, &node) in from.iter_mut().zip(inputs) {
-                    *from = self.slot(node).at(position);
-                }
-                // SAFETY: `count` aligned elements of each node, and the output's lie apart.
-                unsafe { body.run(self.level, out, from, count) };
+                // SAFETY: the caller's promise.
+                unsafe { self.apply(*body, inputs, *to, position, count) };
+            }
+            Instruction::Pair {
+                body, inputs, to, ..
+            } => {
+                // SAFETY: the caller's promise.
+                unsafe { self.apply(*body, inputs, *to, position, count) };
             }
             Instruction::Store {
                 from,

@@ -23,8 +23,8 @@ const DTYPES: &[DType] = &[
 ];
 
 const OPERATIONS: &[&str] = &[
-    "add", "multiply", "negative", "sqrt", "exp", "less", "where", "maximum", "abs", "copy",
-    "divide",
+    "add", "subtract", "multiply", "negative", "sqrt", "exp", "less", "where", "maximum", "abs",
+    "copy", "divide",
 ];
 
 /// The memory of all places.
