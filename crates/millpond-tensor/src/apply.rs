@@ -174,7 +174,7 @@ impl<'a> Call<'a> {
     }
 
     /// Integers must fit, but for bounds, which are clamped, and comparisons, whose answer is
-    /// known.
+    /// known. Numbers beside half types are rounded to them.
     fn check_scalars(&mut self) -> Result<()> {
         for index in 0..self.operands.len() {
             let Operand::Scalar(value) = self.operands[index] else {
@@ -182,6 +182,10 @@ impl<'a> Call<'a> {
             };
             let dtype = self.signature.inputs[index];
             if value.fits(dtype) {
+                if data_types::is_half(dtype) {
+                    let value = data_types::as_element(value, dtype);
+                    self.operands.to_mut()[index] = Operand::Scalar(value);
+                }
                 continue;
             }
             let above = value.to_i128() > 0;

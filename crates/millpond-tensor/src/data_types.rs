@@ -185,6 +185,17 @@ pub(crate) fn clamped(value: Scalar, dtype: DType) -> Scalar {
     }
 }
 
+/// Whether elements are computed in a wider dtype than their own.
+pub(crate) const fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::Float16 | DType::Bfloat16)
+}
+
+/// What a number is as an element of a dtype.
+pub(crate) fn as_element(value: Scalar, dtype: DType) -> Scalar {
+    let bytes = value.to_bytes(dtype);
+    Scalar::from_bytes(dtype, &bytes[..dtype.size()]).unwrap_or(value)
+}
+
 /// Limits of an integer dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntegerInfo {

@@ -12,6 +12,7 @@ use millpond_types::promote::with_scalar;
 use millpond_types::{DType, Layout, Scalar};
 
 use crate::cost;
+use crate::data_types::is_half;
 use crate::error::Result;
 use crate::fuse::Work;
 use crate::operand::Operand;
@@ -88,8 +89,9 @@ impl<'a> PlainCall<'a> {
                     count += 1;
                 }
                 Operand::Scalar(value) => {
-                    let same =
-                        with_scalar(dtype, value, DType::Float64) == dtype && value.fits(dtype);
+                    let same = with_scalar(dtype, value, DType::Float64) == dtype
+                        && value.fits(dtype)
+                        && !is_half(dtype);
                     if !same || scalar.is_some() {
                         return otherwise();
                     }

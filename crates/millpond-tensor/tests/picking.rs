@@ -230,3 +230,41 @@ fn short_masks_select_what_long_ones_do() {
         }
     }
 }
+
+#[test]
+fn a_few_elements_of_many_take_memory_for_a_few() {
+    let place = place();
+    let (x, flags) = (count(&[1000], &place), [(); 1000].map(|()| false));
+    let mut one = flags;
+    one[500] = true;
+    for (flags, found) in [(flags, vec![]), (one, vec![500])] {
+        let mask = array(&flags, &place);
+        let picked = x.get(&[(&mask).into()]).unwrap();
+        assert_eq!(longs(&picked), found);
+        assert!(picked.memory().bytes() <= 8, "{picked:?}");
+    }
+}
+
+#[test]
+fn one_value_is_set_wherever_a_mask_is_true() {
+    let place = place();
+    for size in [8, 1000, 100_000] {
+        let flags: Vec<bool> = (0..size).map(|at| at % 3 == 0).collect();
+        let mask = array(&flags, &place);
+        // Its neighbours are no values.
+        let values = array(&[5_i64, 7, 9, 11], &place);
+        let one = values.get(&[Index::range(1, 2)]).unwrap();
+        let x = creation::from_slice(&vec![0_i64; size], &[size], &place).unwrap();
+        x.set(&[(&mask).into()], &one).unwrap();
+        let expected = flags.iter().map(|&flag| 7 * i64::from(flag));
+        assert_eq!(longs(&x), expected.collect::<Vec<_>>());
+    }
+    // A row for all rows that are selected.
+    let x = count(&[4, 3], &place);
+    let row = array(&[1_i64, 2, 3], &place)
+        .reshape(&[1, 3], None)
+        .unwrap();
+    let mask = array(&[true, false, true, true], &place);
+    x.set(&[(&mask).into()], &row).unwrap();
+    assert_eq!(longs(&x), [1, 2, 3, 3, 4, 5, 1, 2, 3, 1, 2, 3]);
+}

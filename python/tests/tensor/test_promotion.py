@@ -119,3 +119,24 @@ def test_what_a_conversion_may_lose_is_told_as_by_numpy(rule):
 def test_a_rule_of_conversion_that_there_is_none_of_is_named():
     with pytest.raises(ValueError, match=r"can_cast: casting must be .*'odd'"):
         xp.can_cast("int8", "int16", casting="odd")
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "equal", "less", "maximum", "pow"])
+@pytest.mark.parametrize("value", [0.1, 0.001, 2049, 1 / 3, float("nan")])
+def test_numbers_are_rounded_to_half_types_first(name, value):
+    x = xp.arange(-50, 50, dtype=xp.float16) / 7
+    function = getattr(xp, name)
+    rounded = xp.asarray(value, dtype=xp.float16)
+    assert np.array_equal(np.asarray(function(x, value)), np.asarray(function(x, rounded)), equal_nan=True)
+    assert np.array_equal(np.asarray(function(value, x)), np.asarray(function(rounded, x)), equal_nan=True)
+
+
+def test_numbers_beside_half_types_are_numpys():
+    x = np.arange(-2000, 2000).astype(np.float16)
+    for value in (0.001, 0.1, 3.3, 1000.7):
+        ours = xp.asarray(x)
+        for name in ("__add__", "__sub__", "__mul__", "__truediv__"):
+            expected = getattr(x, name)(value)
+            assert np.array_equal(np.asarray(getattr(ours, name)(value)), expected, equal_nan=True)
+        ours *= value
+        assert np.array_equal(np.asarray(ours), x * np.float16(value))

@@ -313,12 +313,15 @@ impl PoolCore {
         line.check_open(queue)?;
         let cache = self.cache_of(queue, &mut line);
         let native = queue.native();
+        // What other queues use the pool has put here by rule R2, which may be off for this request.
+        let follows = request.reuse.follow_events || !self.reuse().follow_events;
         let mut take = |wish: &Wish<'_>| {
-            if native.in_order && request.align <= class::GRANULE {
+            if native.in_order && follows && request.align <= class::GRANULE {
                 return cache.take(wish.class, wish.size, wish.most);
             }
             cache.take_if(wish.class, wish.size, wish.most, |block| {
-                (native.in_order || block.tracking.is_quiet(native))
+                let is_ours = native.in_order && (follows || !block.tracking.has_others());
+                (is_ours || block.tracking.is_quiet(native))
                     && block.base.get().is_multiple_of(request.align)
             })
         };

@@ -114,6 +114,34 @@ fn rule_r2_can_be_switched_off() {
 }
 
 #[test]
+fn rule_r2_can_be_switched_off_for_an_allocation() {
+    each(|device| {
+        let (writer, reader) = (in_order(device), in_order(device));
+        let pool = pool(device, PoolOptions::default());
+        let gate = close_gate(&reader);
+        let memory = writer.allocate_from(&pool, 1000).unwrap();
+        let address = memory.address();
+        use_on(&reader, &memory);
+        writer.wait_for(&reader.record().unwrap()).unwrap();
+        drop(memory);
+        let options = AllocateOptions {
+            reuse: Some(Reuse {
+                follow_events: false,
+                ..Reuse::default()
+            }),
+            ..AllocateOptions::default()
+        };
+        let (other, _) = writer.allocate_with(&pool, 1000, &options).unwrap();
+        assert_ne!(other.address(), address);
+        let again = writer.allocate_from(&pool, 1000).unwrap();
+        assert_eq!(again.address(), address);
+        gate.open();
+        device.wait().unwrap();
+        check(&pool);
+    });
+}
+
+#[test]
 fn rule_r3_can_be_switched_off() {
     each(|device| {
         let (a, b) = (in_order(device), in_order(device));

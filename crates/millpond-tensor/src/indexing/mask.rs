@@ -108,11 +108,11 @@ impl<'a> Masked<'a> {
                 .map_or(1, |axis| shape[axis]);
             self.shape(given)
         })?;
-        let supply = match given {
-            1 => Supply::One,
-            given => Supply::Each(given),
-        };
-        self.write(operation, &source, &layout, supply)
+        if given == 1 {
+            let layout = standing(&layout, self.at)?;
+            return self.write(operation, &source, &layout, Supply::One);
+        }
+        self.write(operation, &source, &layout, Supply::Each(given))
     }
 
     /// Writes what a packed side has to the elements.
@@ -165,6 +165,16 @@ impl<'a> Masked<'a> {
     }
 }
 
+/// The same of a layout, but that all along an axis is its first element.
+fn standing(layout: &Layout, axis: usize) -> Result<Layout> {
+    let mut strides: SmallVec<[_; 8]> = SmallVec::from_slice(layout.strides());
+    strides[axis] = 0;
+    Ok(Layout::new(layout.shape(), &strides, layout.offset())?)
+}
+
+/// Bytes that a result may have too many without a copy that is as small as it can be.
+const FEW_BYTES: usize = 512;
+
 /// What a short mask selects, if nothing stands before that.
 fn collect(
     what: Collected,
@@ -187,7 +197,13 @@ fn collect(
             .launch_into_new_at_once(&kernel, home.kind, bytes, inputs, nanoseconds)?;
     let assembled = |memory| {
         let layout = Layout::contiguous(&[kernel.found()], dtype.size())?;
-        Ok(Tensor::assemble(memory, dtype, layout, false))
+        let found = Tensor::assemble(memory, dtype, layout, false);
+        // Who keeps a few of many keeps no memory for all of them.
+        let is_wasteful = bytes > FEW_BYTES && kernel.found() < count / 4;
+        if is_wasteful {
+            return found.astype(dtype, true);
+        }
+        Ok(found)
     };
     Some(memory.map_err(Error::from).and_then(assembled))
 }
