@@ -3,10 +3,11 @@
 //! Elements are the same if they are equal: zeros of either sign are, NaNs never. How many there
 //! are is a shape, so these calls wait for that number, and for nothing behind it (rule O5).
 
+use millpond_kernel::ops::{Operation, rows};
 use millpond_kernel::{Find, MemberKernel, Membership, Runs, Wanted};
 use millpond_types::{DType, Layout, Scalar};
 
-use crate::apply::join;
+use crate::apply::{apply, join};
 use crate::cost;
 use crate::creation::{allocate, empty};
 use crate::data_types;
@@ -129,6 +130,11 @@ pub fn isin<'a>(
 ) -> Result<Tensor> {
     const OPERATION: &str = "isin";
     let operands = [wanted.into(), members.into()];
+    if let [Operand::Tensor(wanted), Operand::Tensor(members)] = operands
+        && let Some((dtype, within)) = both_hold(wanted.dtype(), members.dtype())
+    {
+        return isin_within(wanted, members, dtype, within, invert);
+    }
     let arrays = operands.iter().filter_map(Operand::tensor);
     let place = Place::common(OPERATION, arrays)?;
     let default_float = data_types::default_float(place.device());
@@ -157,6 +163,45 @@ pub fn isin<'a>(
         flat
     };
     find_in(&sorted, &wanted, Find::Member { invert }, None)
+}
+
+/// A dtype for `uint64` among signed integers, which have no common one but a float's, which doesn't hold
+/// them all: that of the members, and what `wanted` elements are compared with, and how, since it holds
+/// only those.
+fn both_hold(wanted: DType, members: DType) -> Option<(DType, (&'static Operation, Scalar))> {
+    use DType::{Int8, Int16, Int32, Int64, Uint64};
+    match (wanted, members) {
+        (Uint64, Int8 | Int16 | Int32 | Int64) => {
+            let most = Scalar::Int(i128::from(i64::MAX));
+            Some((Int64, (&rows::less_equal, most)))
+        }
+        (Int8 | Int16 | Int32 | Int64, Uint64) => {
+            Some((Uint64, (&rows::greater_equal, Scalar::Int(0))))
+        }
+        _ => None,
+    }
+}
+
+/// Whether elements are members that have another range: those within it that are.
+fn isin_within(
+    wanted: &Tensor,
+    members: &Tensor,
+    dtype: DType,
+    (comparison, bound): (&'static Operation, Scalar),
+    invert: bool,
+) -> Result<Tensor> {
+    let within = apply(comparison, &[wanted.into(), Operand::Scalar(bound)], None)?;
+    let [wanted, members] = [wanted.astype(dtype, false)?, members.astype(dtype, false)?];
+    let found = isin(&wanted, &members, false)?;
+    let found = apply(
+        &rows::logical_and,
+        &[(&found).into(), (&within).into()],
+        None,
+    )?;
+    if invert {
+        return apply(&rows::logical_not, &[(&found).into()], None);
+    }
+    Ok(found)
 }
 
 /// Elements of a sample, and those of them that follow one another.

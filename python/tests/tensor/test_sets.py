@@ -104,3 +104,15 @@ def test_numbers_are_members():
     assert xp.isin(x, 1.5).tolist() == [False] * 3
     with pytest.raises(TypeError, match="isin: at least one operand must be an array"):
         xp.isin(1, 2)
+
+
+@pytest.mark.parametrize("signed", ["int8", "int64"])
+def test_unsigned_members_of_signed_integers_are_exact(signed):
+    least, most = xp.iinfo(signed).min, xp.iinfo(signed).max
+    signs = xp.asarray([0, 1, -1, least, most], dtype=signed)
+    bare = xp.asarray([0, 1, 2**63, 2**63 - 1, 2**64 - 1, 2**64 - 128, most], dtype="uint64")
+    for one, other in [(signs, bare), (bare, signs)]:
+        members = set(other.tolist())
+        expected = [value in members for value in one.tolist()]
+        assert xp.isin(one, other).tolist() == expected
+        assert xp.isin(one, other, invert=True).tolist() == [not found for found in expected]
