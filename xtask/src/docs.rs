@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Outcome};
-use crate::metadata::metadata;
+use crate::metadata::target;
 use crate::options::Options;
 use crate::python_env;
 use crate::run::{Program, step};
@@ -43,12 +43,6 @@ pub(crate) fn site() -> Outcome<Program> {
         .arg("--doctree-dir")
         .arg(target()?.join("site-doctrees"));
     Ok(program.args(["--conf-dir", "docs/site", "docs"]).arg(place))
-}
-
-fn target() -> Outcome<PathBuf> {
-    let metadata = metadata()?;
-    let folder = metadata["target_directory"].as_str().unwrap_or("target");
-    Ok(PathBuf::from(folder))
 }
 
 fn place() -> Outcome<PathBuf> {

@@ -1,5 +1,7 @@
 //! What cargo knows of the workspace: its crates, and where it puts what it builds.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use crate::failure::{Failure, Outcome};
@@ -12,4 +14,11 @@ pub(crate) fn metadata() -> Outcome<Value> {
         .output()?;
     serde_json::from_str(&text)
         .map_err(|error| Failure::Check(format!("cargo metadata is not JSON: {error}")))
+}
+
+/// The folder that cargo builds into.
+pub(crate) fn target() -> Outcome<PathBuf> {
+    let metadata = metadata()?;
+    let folder = metadata["target_directory"].as_str().unwrap_or("target");
+    Ok(PathBuf::from(folder))
 }

@@ -7,12 +7,11 @@
 //! those in Python are always run once more on a card that is none: a library in place of NVIDIA's driver.
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-use std::path::Path;
 
 use crate::docs;
 use crate::failure::{Failure, Outcome};
 use crate::generate::reference;
-use crate::metadata::metadata;
+use crate::metadata::target;
 use crate::options::Options;
 use crate::project;
 use crate::python_env;
@@ -176,12 +175,16 @@ fn rust(filters: &[String], level: Option<&str>, failed: &mut Vec<String>) -> Ou
     Ok(())
 }
 
-fn python(filters: &[String], mode: Mode<'_>, failed: &mut Vec<String>) -> Outcome<()> {
+/// The program that runs Python tests, on all cores.
+fn pytest() -> Program {
     let tests = python_env::python().args(["-m", "pytest", "--numprocesses", "auto"]);
-    let tests = tests.within(project::path("python"));
+    tests.within(project::path("python"))
+}
+
+fn python(filters: &[String], mode: Mode<'_>, failed: &mut Vec<String>) -> Outcome<()> {
     let tests = match mode.device {
-        Some(device) => tests.env("MILLPOND_DEVICE", device),
-        None => tests,
+        Some(device) => pytest().env("MILLPOND_DEVICE", device),
+        None => pytest(),
     };
     let tests = at_level(tests, mode.level);
     let title = match mode.device {
@@ -206,14 +209,10 @@ const WITHOUT_A_CARD: &[&str] = &[
 
 /// Runs them on a card that is none; the host carries out its kernels.
 fn python_without_a_card(failed: &mut Vec<String>) -> Outcome<()> {
-    let metadata = metadata()?;
-    let target = Path::new(metadata["target_directory"].as_str().unwrap_or("target"));
     let driver = format!("debug/deps/{DLL_PREFIX}millpond_cuda_fake{DLL_SUFFIX}");
-    let tests = python_env::python().args(["-m", "pytest", "--numprocesses", "auto"]);
-    let tests = tests
+    let tests = pytest()
         .args(WITHOUT_A_CARD)
-        .within(project::path("python"))
-        .env("MILLPOND_CUDA", target.join(driver))
+        .env("MILLPOND_CUDA", target()?.join(driver))
         .env("MILLPOND_DEVICE", "cuda:0")
         .env("MILLPOND_NVRTC", "0");
     suite("Python tests on a card that is none", tests, &[0], failed)

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Outcome};
-use crate::metadata::metadata;
+use crate::metadata;
 use crate::options::Options;
 use crate::project;
 use crate::python_env;
@@ -105,8 +105,7 @@ fn build_into(folder: &Path, reach: Reach, profile: Profile) -> Outcome<()> {
 
 /// Puts the library where the wheel takes it from.
 fn take_library(reach: Reach, profile: Profile) -> Outcome<()> {
-    let metadata = metadata()?;
-    let mut built = PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target"));
+    let mut built = metadata::target()?;
     if reach == Reach::Manylinux2014 {
         built.push("x86_64-unknown-linux-gnu");
     }

@@ -9,10 +9,8 @@ mod operations;
 mod pkgconfig;
 pub(crate) mod reference;
 
-use std::path::Path;
-
 use crate::failure::{Failure, Outcome};
-use crate::metadata::metadata;
+use crate::metadata::target;
 use crate::options::Options;
 use crate::project;
 use crate::run::Program;
@@ -101,9 +99,8 @@ fn example(name: &str) -> Outcome<Program> {
     Program::cargo()
         .args(["build", "--quiet", "--workspace", "--example", name])
         .run()?;
-    let metadata = metadata()?;
-    let folder = Path::new(metadata["target_directory"].as_str().unwrap_or("target"));
-    Ok(Program::new(folder.join("debug/examples").join(name)))
+    let folder = target()?.join("debug/examples");
+    Ok(Program::new(folder.join(name)))
 }
 
 /// The first lines of a generated page.

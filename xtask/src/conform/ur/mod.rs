@@ -17,7 +17,7 @@ use std::thread::{self, ScopedJoinHandle};
 use super::expectations::Expectations;
 use super::report::{Ending, Report};
 use crate::failure::{Failure, Outcome};
-use crate::metadata::metadata;
+use crate::metadata::target;
 use crate::options::Options;
 use crate::project;
 use crate::python_env;
@@ -150,9 +150,7 @@ fn build() -> Outcome<PathBuf> {
     Program::cargo()
         .args(["build", "-p", "millpond-ur"])
         .run()?;
-    let metadata = metadata()?;
-    let target = metadata["target_directory"].as_str().unwrap_or("target");
-    Ok(Path::new(target).join("debug/libur_adapter_millpond.so"))
+    Ok(target()?.join("debug/libur_adapter_millpond.so"))
 }
 
 /// The generation of a loader: the later ones export more functions.
